@@ -1,0 +1,104 @@
+// Programs of the real world that tests drive: a browser, a database server, a proxy. They come from the machine, or, on
+// a CI machine of ours, from Debian's packages.
+
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const tools = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.tools');
+
+/**
+ * Finds a program, and under `CI=true` as root installs its Debian package when it is missing.
+ *
+ * @param {{ package: string, programs: string[], variable?: string }} wanted `package`: the name for apt-get;
+ *   `programs`: absolute paths or names on the PATH, the first that exists is taken; `variable`: an environment
+ *   variable with which a developer names another one
+ * @returns {{ path: string, skip: false } | { path: undefined, skip: string }} `skip` is the reason when there is none
+ * @throws {Error} under `CI=true`, where a missing program would hide tests
+ *
+ * @example
+ * const nginx = debianProgram({ package: 'nginx', programs: ['nginx', '/usr/sbin/nginx'] });
+ * test('behind a proxy', { skip: nginx.skip }, () => { … nginx.path … });
+ */
+export function debianProgram(wanted) {
+  const { package: name, variable } = wanted;
+  const named = variable === undefined ? undefined : process.env[variable];
+  if (named) {
+    if (isExecutable(named)) return { path: named, skip: false };
+    return missing(`${variable} is ${named}, which is not a program`);
+  }
+  const present = firstProgram(wanted.programs);
+  if (present) return { path: present, skip: false };
+  if (process.env.CI !== 'true' || process.getuid?.() !== 0) {
+    const hint = variable ? `, or name one in ${variable}` : '';
+    return missing(`needs ${wanted.programs[0]}: apt-get install ${name}${hint}`);
+  }
+  const failure = aptInstall(name);
+  const installed = failure ? undefined : firstProgram(wanted.programs);
+  return installed
+    ? { path: installed, skip: false }
+    : missing(failure ?? `package ${name} brought no ${wanted.programs[0]}`);
+}
+
+/**
+ * @param {string} reason
+ * @returns {{ path: undefined, skip: string }}
+ */
+function missing(reason) {
+  if (process.env.CI === 'true') throw new Error(reason);
+  return { path: undefined, skip: reason };
+}
+
+/**
+ * @param {string[]} programs
+ */
+function firstProgram(programs) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return programs
+    .flatMap((program) => (isAbsolute(program) ? [program] : folders.map((folder) => join(folder, program))))
+    .find(isExecutable);
+}
+
+/**
+ * @param {string} path
+ */
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {string} name
+ * @returns {string | undefined} what went wrong
+ */
+function aptInstall(name) {
+  console.log(`installing Debian's ${name}`);
+  const updated = join(tools, 'apt-updated');
+  if (!existsSync(updated)) {
+    const failure = aptGet('update');
+    if (failure) return failure;
+    mkdirSync(tools, { recursive: true });
+    writeFileSync(updated, '');
+  }
+  return aptGet('install', '-y', '--no-install-recommends', name);
+}
+
+/**
+ * @param {string[]} args
+ * @returns {string | undefined} what went wrong
+ */
+function aptGet(...args) {
+  // Another apt-get on the machine is waited for; a question on the terminal would wait for ever.
+  const result = spawnSync('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  if (result.error) return `apt-get: ${result.error.message}`;
+  if (result.status !== 0) return `apt-get ${args.join(' ')} failed: ${result.stderr.trim()}`;
+}
