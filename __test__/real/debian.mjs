@@ -2,11 +2,8 @@
 // a CI machine of ours, from Debian's packages.
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const tools = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.tools');
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
  * Finds a program, and under `CI=true` as root installs its Debian package when it is missing.
@@ -78,14 +75,9 @@ function isExecutable(path) {
  */
 function aptInstall(name) {
   console.log(`installing Debian's ${name}`);
-  const updated = join(tools, 'apt-updated');
-  if (!existsSync(updated)) {
-    const failure = aptGet('update');
-    if (failure) return failure;
-    mkdirSync(tools, { recursive: true });
-    writeFileSync(updated, '');
-  }
-  return aptGet('install', '-y', '--no-install-recommends', name);
+  const install = ['install', '-y', '--no-install-recommends', name];
+  // A fresh machine has no package lists, an older one has stale ones; with current ones the update is saved.
+  return aptGet(...install) && (aptGet('update') ?? aptGet(...install));
 }
 
 /**

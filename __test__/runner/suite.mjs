@@ -65,7 +65,7 @@ function runOnNode(path, files, { cwd, quiet, report }) {
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
   if (!text) return { passed: 0, failed: 1, skipped: 0 };
   const { empty, ...counts } = JSON.parse(text);
-  for (const file of empty) console.log(`${file} holds no test`);
+  if (!quiet) for (const file of empty) console.log(`${file} holds no test`);
   if (status !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;
 }
@@ -79,6 +79,7 @@ function runOnNode(path, files, { cwd, quiet, report }) {
  * @returns {Counts}
  */
 function runOnBun(path, files, { cwd, quiet, report }) {
+  const say = quiet ? () => {} : console.log;
   return sum(
     files.map((file) => {
       rmSync(report, { force: true });
@@ -92,7 +93,7 @@ function runOnBun(path, files, { cwd, quiet, report }) {
         );
         counts.failed = 1;
       } else if (status !== 0 && counts.failed === 0) {
-        console.log(`${relative(cwd, file)} ended with status ${status}`);
+        say(`${relative(cwd, file)} ended with status ${status}`);
         counts.failed = 1;
       }
       return counts;
