@@ -1,0 +1,9 @@
+//! CaretDB: persistent ordered trees ("globals") inside the JavaScript process.
+//!
+//! Each module uses only those below it; nothing outside [`node`] knows that JavaScript exists, and nothing outside
+//! [`engine`] knows which engine keeps the bytes.
+
+pub mod error;
+pub mod key;
+pub mod number;
+pub mod value;
