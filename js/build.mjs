@@ -36,29 +36,45 @@ export class BuildError extends Error {
  */
 export async function buildAddon({ root = repository, env = process.env, quiet = false } = {}) {
   if (!existsSync(join(root, 'Cargo.toml'))) return 'no source';
-  const cargo = findCargo(env);
+  const cargo = findCargo(root, env);
   requireCCompiler(env);
   const library = await compile(cargo, root, env, quiet);
   return install(library, join(root, 'caretdb.node')) ? 'built' : 'current';
 }
 
 /**
+ * @param {string} root
  * @param {NodeJS.ProcessEnv} env
- * @returns {string} a cargo that starts
+ * @returns {string} a cargo that starts and is new enough
  */
-function findCargo(env) {
+function findCargo(root, env) {
+  const needed = /^rust-version *= *"([\d.]+)"/m.exec(readFileSync(join(root, 'Cargo.toml'), 'utf8'))?.[1];
+  const rust = needed ? `Rust ${needed} or newer` : 'Rust';
   // A shell opened before Rust was installed does not have ~/.cargo/bin on its PATH yet.
   const installed = join(env.CARGO_HOME ?? join(env.HOME ?? homedir(), '.cargo'), 'bin', 'cargo');
+  let found = '';
   for (const candidate of [env.CARGO, 'cargo', installed]) {
-    if (candidate && starts(candidate, env)) return candidate;
+    const version = candidate && /\d+\.\d+\.\d+/.exec(versionOf(candidate, env))?.[0];
+    if (!version) continue;
+    if (!needed || isAtLeast(version, needed)) return candidate;
+    found ||= version;
   }
+  // Distributions package Rust too, but mostly an older one.
   throw new BuildError(
-    [
-      'CaretDB is built from source here, and that needs Rust: no `cargo` was found.',
-      'Install Rust 1.85 or newer from https://rustup.rs, or your system\'s packages ("cargo" and "rustc"),',
-      'then run `npm run build` in a new terminal.',
-    ].join('\n'),
+    found
+      ? `CaretDB is built from source here, and that needs ${rust}: this is ${found}.\n` +
+          'Run `rustup update`, or install Rust from https://rustup.rs, then run `npm run build`.'
+      : `CaretDB is built from source here, and that needs ${rust}: no \`cargo\` was found.\n` +
+          'Install Rust from https://rustup.rs, then run `npm run build` in a new terminal.',
   );
+}
+
+/**
+ * @param {string} version
+ * @param {string} needed
+ */
+function isAtLeast(version, needed) {
+  return version.localeCompare(needed, 'en', { numeric: true }) >= 0;
 }
 
 /**
@@ -71,7 +87,7 @@ function requireCCompiler(env) {
   for (const candidate of [env.CC, 'cc', 'gcc', 'clang']) {
     // CC may carry arguments or a wrapper: `ccache gcc`
     const program = candidate?.trim().split(/\s+/)[0];
-    if (program && starts(program, env)) return;
+    if (program && versionOf(program, env)) return;
   }
   const advice =
     process.platform === 'darwin'
@@ -89,9 +105,11 @@ function requireCCompiler(env) {
 /**
  * @param {string} program
  * @param {NodeJS.ProcessEnv} env
+ * @returns {string} what it answers to `--version`, or nothing when it does not start
  */
-function starts(program, env) {
-  return spawnSync(program, ['--version'], { env, stdio: 'ignore' }).status === 0;
+function versionOf(program, env) {
+  const { status, stdout } = spawnSync(program, ['--version'], { env, encoding: 'utf8' });
+  return status === 0 ? stdout : '';
 }
 
 /**

@@ -107,6 +107,16 @@ describe('the build script', () => {
     );
   });
 
+  it('says which version is needed when cargo is too old', { skip: cargoMissing }, async () => {
+    const demanding = join(folder, 'demanding');
+    mkdirSync(demanding);
+    writeFileSync(join(demanding, 'Cargo.toml'), '[package]\nname = "tiny"\nrust-version = "999.1"\n');
+    await assert.rejects(
+      buildAddon({ root: demanding, env: environment(), quiet: true }),
+      /needs Rust 999\.1 or newer: this is \d+\.\d+[\s\S]*rustup update/,
+    );
+  });
+
   it('says which package brings a C compiler when there is none', { skip: cargoMissing }, async () => {
     if (process.platform === 'win32') return;
     // A PATH with cargo and nothing else; rustup's cargo also needs to know where its toolchains are.
