@@ -113,7 +113,8 @@ impl Key {
         match Decimal::from_f64(n) {
             Ok(number) => self.decimal(&number),
             Err(_) => Err(Error::BadKey(format!(
-                "{n:e} cannot be a subscript: use a finite number from 1E-43 to 1E47, or a string"
+                "{} cannot be a subscript: use a finite number from 1E-43 to 1E47, or a string",
+                ryu_js::Buffer::new().format(n)
             ))),
         }
     }

@@ -144,7 +144,10 @@ impl Decimal {
         let decimal = if n.is_finite() { scan(ryu_js::Buffer::new().format_finite(n).as_bytes(), b'e') } else { None };
         match decimal {
             Some(decimal) if !decimal.is_zero() => Ok(decimal),
-            _ => Err(Error::BadValue(format!("{n:e} is no number of M: use a finite number from 1E-43 to 1E47"))),
+            _ => Err(Error::BadValue(format!(
+                "{} is no number of M: use a finite number from 1E-43 to 1E47",
+                ryu_js::Buffer::new().format(n)
+            ))),
         }
     }
 
