@@ -1,0 +1,187 @@
+// One benchmark run: clears its global, times the five sections, and answers their figures.
+
+import { isDeepStrictEqual } from 'node:util';
+
+import { isSameTree, leafWriter, leavesOf, readByCursor, readByNestedNext, treeOf } from './leaves.mjs';
+import { markAsOwn, removeMark, requireOwnGlobal } from './ownership.mjs';
+import { Refusal } from './request.mjs';
+
+/**
+ * @typedef {import('./counted.mjs').CountedGlobal} CountedGlobal
+ * @typedef {import('./counted.mjs').DbxCounts} DbxCounts
+ * @typedef {import('./counted.mjs').Mglobal} Mglobal
+ * @typedef {import('./pace.mjs').Pace} Pace
+ * @typedef {import('./request.mjs').BenchmarkRequest} BenchmarkRequest
+ * @typedef {import('./request.mjs').Json} Json
+ *
+ * @typedef {object} Section
+ * @property {string} noOfRecords `"10,000"`
+ * @property {string} totalTime seconds spent in database calls and in making or building the records
+ * @property {string} rate records a second, `"412,371"`
+ * @property {DbxCounts} dbxCounts the calls that were made
+ *
+ * @typedef {Record<'set' | 'get' | 'get_q' | 'document_set' | 'document_get', Section>} Report
+ */
+
+/**
+ * @param {CountedGlobal} global
+ * @param {Mglobal} marks `^%caretdb("benchmark")`
+ * @param {BenchmarkRequest} request
+ * @param {Pace} pace
+ * @returns {Promise<Report>}
+ * @throws {Refusal} when it may not clear the global, was cancelled, or read back something else than it wrote
+ */
+export async function runBenchmark(global, marks, request, pace) {
+  requireOwnGlobal(global, marks, request.confirm);
+  try {
+    return await timeSections(global, marks, request, pace);
+  } catch (error) {
+    if (error instanceof Refusal && error.reason === 'cancelled') {
+      await discard(global, marks, request.noOfRecords, pace);
+    }
+    throw error;
+  }
+}
+
+/**
+ * @param {CountedGlobal} global
+ * @param {Mglobal} marks
+ * @param {BenchmarkRequest} request
+ * @param {Pace} pace
+ * @returns {Promise<Report>}
+ */
+async function timeSections(global, marks, request, pace) {
+  const { document, noOfRecords } = request;
+  await clear(global, noOfRecords, pace);
+  const leaves = storedLeaves(global, document);
+  markAsOwn(marks, global.name, noOfRecords, leaves);
+
+  /**
+   * @template T
+   * @param {string} phase
+   * @param {(record: number) => T} work
+   * @param {(result: T) => boolean} [isRight]
+   */
+  const section = async (phase, work, isRight) => {
+    const check = isRight && refuseDifference(global.name, phase, isRight);
+    global.takeCounts();
+    const elapsed = await pace.time(phase, noOfRecords, work, check);
+    return figures(noOfRecords, elapsed, global.takeCounts());
+  };
+
+  const tree = treeOf(leaves);
+  /** @param {import('./leaves.mjs').Tree | undefined} read */
+  const isTree = (read) => isSameTree(read, tree);
+  /** @param {Json | undefined} read */
+  const isDocument = (read) => isDeepStrictEqual(read, document);
+
+  const set = await section('set', leafWriter(global, leaves));
+  const get = await section('get', (record) => readByNestedNext(global, record), isTree);
+  const get_q = await section('get_q', (record) => readByCursor(global, record), isTree);
+  await clear(global, noOfRecords, pace);
+  const document_set = await section('document_set', (record) => {
+    global.setDocumentText(record, JSON.stringify(document));
+  });
+  const document_get = await section('document_get', (record) => readDocument(global, record), isDocument);
+  return { set, get, get_q, document_set, document_get };
+}
+
+/**
+ * Deletes what the global holds child by child, so that a large one neither holds the store's write lock for long nor keeps a
+ * cancelled run from stopping.
+ *
+ * @param {CountedGlobal} global
+ * @param {number} total records of the run, for the progress
+ * @param {Pace} pace
+ */
+async function clear(global, total, pace) {
+  const { uncounted } = global;
+  pace.tell({ phase: 'clear', done: 0, total });
+  for (let child = uncounted.next(''); child !== ''; child = uncounted.next('')) {
+    uncounted.delete(child);
+    await pace.breathe({ phase: 'clear', done: 0, total });
+  }
+  uncounted.delete();
+}
+
+/**
+ * After a cancelled run: neither records nor a mark stay behind.
+ *
+ * @param {CountedGlobal} global
+ * @param {Mglobal} marks
+ * @param {number} total
+ * @param {Pace} pace
+ */
+async function discard(global, marks, total, pace) {
+  await clear(global, total, pace.uncancelled());
+  removeMark(marks, global.name);
+}
+
+/**
+ * The leaves that the database itself makes of the document. The per-node section writes these, so that both ways of writing
+ * store the same nodes.
+ *
+ * @param {CountedGlobal} global empty
+ * @param {Json} document
+ */
+function storedLeaves(global, document) {
+  global.uncounted.setDocumentText(1, JSON.stringify(document));
+  const leaves = leavesOf(global, 1);
+  global.uncounted.delete();
+  return leaves;
+}
+
+/**
+ * @param {CountedGlobal} global
+ * @param {number} record
+ * @returns {Json | undefined}
+ */
+function readDocument(global, record) {
+  const text = global.documentText(record);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+/**
+ * @template T
+ * @param {string} name
+ * @param {string} phase
+ * @param {(result: T) => boolean} isRight
+ * @returns {(result: T, record: number) => void}
+ */
+function refuseDifference(name, phase, isRight) {
+  return (result, record) => {
+    if (isRight(result)) return;
+    throw new Refusal(
+      500,
+      'difference',
+      `Record ${record} of ^${name} came back different from what was written (${phase}), so this run has no figures`,
+    );
+  };
+}
+
+/**
+ * @param {number} noOfRecords
+ * @param {number} elapsed milliseconds, above zero
+ * @param {DbxCounts} dbxCounts
+ * @returns {Section}
+ */
+function figures(noOfRecords, elapsed, dbxCounts) {
+  const seconds = elapsed / 1000;
+  return {
+    noOfRecords: noOfRecords.toLocaleString('en-US'),
+    totalTime: formatSeconds(seconds),
+    rate: Math.trunc(noOfRecords / seconds).toLocaleString('en-US'),
+    dbxCounts,
+  };
+}
+
+/**
+ * Two decimals from one second up, three significant digits below: a short run is not told as `"0.00"`.
+ *
+ * @param {number} seconds
+ */
+function formatSeconds(seconds) {
+  if (seconds >= 1) return seconds.toFixed(2);
+  const decimals = Math.min(9, 2 - Math.floor(Math.log10(seconds)));
+  return seconds.toFixed(decimals);
+}

@@ -1,0 +1,47 @@
+// The list of globals in the menu.
+
+import { globalDirectory } from './api.mjs';
+import { element, find } from './elements.mjs';
+
+/** More names than this are counted, not listed. */
+const MOST_NAMES = 500;
+
+/** Fills the list, and again whenever the person or a page asks. */
+export function startDirectory() {
+  find(document, '#directory-refresh', HTMLButtonElement).addEventListener('click', () => refresh(true));
+  document.addEventListener('globals-changed', () => refresh(false));
+  refresh(false);
+}
+
+/** For pages: the store's globals may have changed. */
+export function tellGlobalsChanged() {
+  document.dispatchEvent(new Event('globals-changed'));
+}
+
+/** @param {boolean} asked whether to say so when it is done */
+async function refresh(asked) {
+  const list = find(document, '#directory-list', HTMLUListElement);
+  const note = find(document, '#directory-note', HTMLElement);
+  try {
+    const names = await globalDirectory();
+    list.replaceChildren(...names.slice(0, MOST_NAMES).map(entry));
+    note.textContent = summary(names.length, asked);
+  } catch (error) {
+    note.textContent = `The list could not be read. ${/** @type {Error} */ (error).message}`;
+  }
+}
+
+/**
+ * @param {number} count
+ * @param {boolean} asked
+ */
+function summary(count, asked) {
+  if (count === 0) return 'The store is empty.';
+  if (count > MOST_NAMES) return `The first ${MOST_NAMES} of ${count.toLocaleString('en-US')} globals.`;
+  return asked ? `${count} ${count === 1 ? 'global' : 'globals'}, just read.` : '';
+}
+
+/** @param {string} name */
+function entry(name) {
+  return element('li', {}, element('span', { class: 'caret', 'aria-hidden': true }, '^'), name);
+}

@@ -1,0 +1,83 @@
+// Shows how far a run is: a bar over all sections, the section at work, and words for screen readers now and then.
+
+import { element, find } from '../../elements.mjs';
+import { SECTIONS } from './sections.mjs';
+
+/** Screen readers hear of a new section, and of each such part of one; more often would be noise. */
+const SPOKEN_STEP = 0.25;
+
+export class ProgressView {
+  /**
+   * @param {ParentNode} page
+   * @param {() => void} onCancel
+   */
+  constructor(page, onCancel) {
+    this.panel = find(page, '#benchmark-progress', HTMLElement);
+    this.bar = find(page, '#progress-bar', HTMLProgressElement);
+    this.text = find(page, '#progress-text', HTMLElement);
+    this.spoken = find(page, '#progress-spoken', HTMLElement);
+    this.cancel = find(page, '#cancel', HTMLButtonElement);
+    this.cancel.addEventListener('click', onCancel);
+    this.phases = SECTIONS.map(({ title }) => element('li', {}, title));
+    find(page, '#progress-phases', HTMLOListElement).append(...this.phases);
+    this.lastSpoken = '';
+  }
+
+  /** @param {string} title */
+  open(title) {
+    find(this.panel, '#progress-title', HTMLElement).textContent = title;
+    this.panel.hidden = false;
+    this.cancel.disabled = false;
+    this.lastSpoken = '';
+    this.bar.value = 0;
+    this.text.textContent = 'Starting';
+    this.markPhases(-1);
+    this.cancel.focus();
+    this.panel.scrollIntoView({ block: 'nearest' });
+  }
+
+  close() {
+    this.panel.hidden = true;
+    this.spoken.textContent = '';
+  }
+
+  cancelling() {
+    this.cancel.disabled = true;
+    this.text.textContent = 'Cancelling';
+    this.panel.focus();
+  }
+
+  /** @param {{ phase: string, done: number, total: number }} progress */
+  update({ phase, done, total }) {
+    const at = SECTIONS.findIndex(({ name }) => name === phase);
+    if (at < 0) {
+      this.say('Clearing the global', phase);
+      return;
+    }
+    const part = total > 0 ? done / total : 0;
+    this.bar.value = (at + part) / SECTIONS.length;
+    this.markPhases(at);
+    const records = `${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} records`;
+    this.say(`${SECTIONS[at].title}: ${records}`, `${phase} ${Math.floor(part / SPOKEN_STEP)}`);
+  }
+
+  /**
+   * @param {string} words
+   * @param {string} step what is said aloud when it differs from the step before
+   */
+  say(words, step) {
+    if (!this.cancel.disabled) this.text.textContent = words;
+    if (step === this.lastSpoken) return;
+    this.lastSpoken = step;
+    this.spoken.textContent = words;
+  }
+
+  /** @param {number} current */
+  markPhases(current) {
+    this.phases.forEach((phase, at) => {
+      phase.className = at < current ? 'done' : '';
+      if (at === current) phase.setAttribute('aria-current', 'step');
+      else phase.removeAttribute('aria-current');
+    });
+  }
+}
