@@ -3,7 +3,9 @@
 //! Each module uses only those below it; nothing outside [`node`] knows that JavaScript exists, and nothing outside
 //! [`engine`] knows which engine keeps the bytes.
 
+pub mod engine;
 pub mod error;
 pub mod key;
 pub mod number;
+pub mod patience;
 pub mod value;

@@ -1,0 +1,388 @@
+//! One connection's way into LMDB: a kept snapshot for reading, and the write transaction while one is open.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::sys::{Cursor, Reader, Step, Writer};
+use super::{PAGE, Shared, chunks, space};
+use crate::engine::{Batch, Bound, Change, Flow, Operation, Range, Session, Visitor};
+use crate::error::{Error, Result};
+
+/// A snapshot kept between reads. It is used again while nothing has been committed since; the ticker lets it go when
+/// its session is idle.
+pub struct KeptReader {
+    reader: Reader,
+    held: bool,
+}
+
+impl KeptReader {
+    /// Lets the snapshot go, unless its session holds the moment.
+    pub fn let_go(&mut self) {
+        if !self.held {
+            self.reader.reset();
+        }
+    }
+}
+
+/// A session of the engine `lmdb`.
+pub struct LmdbSession {
+    shared: Arc<Shared>,
+    kept: Arc<Mutex<KeptReader>>,
+    writer: Option<Writer>,
+    /// Puts and bytes of the open transaction, for the reservation of space.
+    spent: Spent,
+    timeout: Option<Duration>,
+    /// Counts the writes of open transactions, which no commit number shows.
+    writes: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    puts: u64,
+    bytes: u64,
+}
+
+impl LmdbSession {
+    pub(super) fn new(shared: Arc<Shared>) -> Result<LmdbSession> {
+        let mut reader = Reader::begin(&shared.env)?;
+        reader.reset();
+        let kept = Arc::new(Mutex::new(KeptReader { reader, held: false }));
+        shared.readers.lock().push(Arc::clone(&kept));
+        Ok(LmdbSession {
+            shared,
+            kept,
+            writer: None,
+            spent: Spent::default(),
+            timeout: Some(Duration::from_secs(10)),
+            writes: 0,
+        })
+    }
+
+    /// Runs `f` on a cursor that sees the open transaction, else the latest commit.
+    #[inline]
+    fn read<R>(&mut self, f: impl FnOnce(&mut Cursor) -> Result<R>) -> Result<R> {
+        if let Some(writer) = &mut self.writer {
+            return f(writer.cursor(&self.shared.env)?);
+        }
+        let mut kept = self.kept.lock();
+        let env = &self.shared.env;
+        let KeptReader { reader, held } = &mut *kept;
+        if !reader.is_live() || (!*held && reader.transaction() != env.last_transaction()) {
+            reader.renew(env)?;
+        }
+        f(reader.cursor())
+    }
+
+    /// Runs `f` in the open transaction, else in one of its own that commits before this returns.
+    #[inline]
+    fn write<R>(&mut self, puts: usize, bytes: usize, f: impl FnOnce(&Shared, &mut Writer) -> Result<R>) -> Result<R> {
+        let shared = &*self.shared;
+        if let Some(writer) = &mut self.writer {
+            let spent = Spent { puts: self.spent.puts + puts as u64, bytes: self.spent.bytes + bytes as u64 };
+            make_room(shared, spent)?;
+            self.spent = spent;
+            self.writes += 1;
+            return f(shared, writer);
+        }
+        let gate = &shared.header.fields().gate;
+        shared.gate.enter(gate, self.timeout)?;
+        let written = make_room(shared, Spent { puts: puts as u64, bytes: bytes as u64 })
+            .and_then(|()| Writer::begin(&shared.env))
+            .and_then(|mut writer| {
+                let result = f(shared, &mut writer)?;
+                writer.commit(&shared.env)?;
+                Ok(result)
+            });
+        shared.gate.leave(gate);
+        written
+    }
+
+    fn end(&mut self) -> Option<Writer> {
+        self.spent = Spent::default();
+        self.writer.take()
+    }
+}
+
+/// Reserves the blocks that the next commit may need at most: what is put may be written twice over by splits, and every
+/// page that exists may be copied once, but never more of them than the puts can touch.
+#[inline]
+fn make_room(shared: &Shared, spent: Spent) -> Result<()> {
+    const SLACK: u64 = 64;
+    let Some(file) = &shared.reserving else { return Ok(()) };
+    let used = shared.env.used_pages();
+    let copied = (spent.puts * 8).min(used);
+    let needed = (used + used / 256 + copied + SLACK) * PAGE + spent.bytes * 3;
+    let fields = shared.header.fields();
+    if needed > fields.reserved() {
+        shared.env.clear_stale_readers();
+        let reserved = space::reserve(file, shared.env.path(), fields.reserved(), needed, shared.map_size)?;
+        fields.set_reserved(reserved);
+    }
+    Ok(())
+}
+
+/// Stores one entry; large values go into chunks, and the chunks of the value that was there go away.
+#[inline]
+fn store(shared: &Shared, writer: &mut Writer, key: &[u8], value: &[u8]) -> Result<()> {
+    chunks::check(value)?;
+    let fields = shared.header.fields();
+    if fields.has_chunks() {
+        drop_chunks(shared, writer, key)?;
+    }
+    if value.len() <= chunks::INLINE {
+        return writer.put(&shared.env, key, value);
+    }
+    fields.set_has_chunks();
+    chunks::write(key, value, |k, v| writer.put(&shared.env, k, v))
+}
+
+fn drop_chunks(shared: &Shared, writer: &mut Writer, key: &[u8]) -> Result<()> {
+    let cursor = writer.cursor(&shared.env)?;
+    if cursor.go(Step::Exact, key)?.is_some_and(|(_, stored)| chunks::is_head(stored)) {
+        let (start, end) = chunks::stretch(key);
+        delete_range(shared, writer, &start, &end)?;
+    }
+    Ok(())
+}
+
+fn delete_range(shared: &Shared, writer: &mut Writer, start: &[u8], end: &[u8]) -> Result<()> {
+    let cursor = writer.cursor(&shared.env)?;
+    let mut here = cursor.go(Step::AtOrAfter, start)?;
+    while here.is_some_and(|(key, _)| key < end) {
+        cursor.delete()?;
+        here = cursor.go(Step::Next, &[])?;
+    }
+    Ok(())
+}
+
+/// Moves to the last entry before `end` that is a value of a node, not a chunk.
+fn before<'a>(cursor: &'a mut Cursor, end: &[u8]) -> Result<Option<(&'a [u8], &'a [u8])>> {
+    let step = if cursor.go(Step::AtOrAfter, end)?.is_some() { Step::Previous } else { Step::Last };
+    let node = match cursor.go(step, &[])? {
+        Some((key, stored)) if chunks::is_chunk(stored) => chunks::node_of(key).to_vec(),
+        Some((key, stored)) => {
+            // The borrow checker cannot see that this branch ends the borrow: say what is returned again.
+            let (key, stored): (*const [u8], *const [u8]) = (key, stored);
+            // SAFETY: both point into the map, which stays as it is for as long as the cursor is borrowed.
+            return Ok(Some(unsafe { (&*key, &*stored) }));
+        }
+        None => return Ok(None),
+    };
+    cursor.go(Step::Exact, &node)
+}
+
+/// Copies a value out, putting a large one together.
+#[inline]
+fn copy_value(cursor: &mut Cursor, stored: *const [u8], value: &mut Vec<u8>) -> Result<()> {
+    // SAFETY: `stored` came from this cursor a moment ago and the cursor has not moved since.
+    let stored = unsafe { &*stored };
+    if chunks::is_head(stored) {
+        let head = stored.to_vec();
+        return chunks::read(cursor, &head, value);
+    }
+    value.clear();
+    value.extend_from_slice(stored);
+    Ok(())
+}
+
+impl Session for LmdbSession {
+    #[inline]
+    fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+        self.read(|cursor| match cursor.go(Step::Exact, key)? {
+            Some((_, stored)) => {
+                let stored = std::ptr::from_ref(stored);
+                copy_value(cursor, stored, value)?;
+                Ok(true)
+            }
+            None => Ok(false),
+        })
+    }
+
+    fn seek(&mut self, bound: Bound<'_>, key: &mut Vec<u8>, value: Option<&mut Vec<u8>>) -> Result<bool> {
+        self.read(|cursor| {
+            let found = match bound {
+                Bound::AtOrAfter(start) => cursor.go(Step::AtOrAfter, start)?,
+                Bound::Before(end) => before(cursor, end)?,
+            };
+            let Some((found_key, stored)) = found else { return Ok(false) };
+            key.clear();
+            key.extend_from_slice(found_key);
+            if let Some(value) = value {
+                let stored = std::ptr::from_ref(stored);
+                copy_value(cursor, stored, value)?;
+            }
+            Ok(true)
+        })
+    }
+
+    fn scan(&mut self, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+        self.read(|cursor| if range.reverse { scan_back(cursor, range, visit) } else { scan_on(cursor, range, visit) })
+    }
+
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write(1 + value.len() / chunks::INLINE, key.len() + value.len(), |shared, writer| {
+            store(shared, writer, key, value)
+        })
+    }
+
+    fn apply(&mut self, batch: &Batch) -> Result<()> {
+        let pieces = batch.len() + batch.size() / chunks::INLINE;
+        for operation in batch.operations() {
+            if let Operation::Put(_, value) = operation {
+                chunks::check(value)?;
+            }
+        }
+        self.write(pieces, batch.size(), |shared, writer| {
+            for operation in batch.operations() {
+                match operation {
+                    Operation::Put(key, value) => store(shared, writer, key, value)?,
+                    Operation::DeleteRange(start, end) => delete_range(shared, writer, start, end)?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn update(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()> {
+        let mut next = Vec::new();
+        self.write(1, key.len() + chunks::INLINE, |shared, writer| {
+            let cursor = writer.cursor(&shared.env)?;
+            match cursor.go(Step::Exact, key)? {
+                Some((_, stored)) if chunks::is_head(stored) => {
+                    let stored = std::ptr::from_ref(stored);
+                    let mut old = Vec::new();
+                    copy_value(cursor, stored, &mut old)?;
+                    change(Some(&old), &mut next)?;
+                }
+                Some((_, stored)) => change(Some(stored), &mut next)?,
+                None => change(None, &mut next)?,
+            }
+            store(shared, writer, key, &next)
+        })
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if self.writer.is_some() {
+            return Err(Error::Transaction("this connection has a transaction open already".to_owned()));
+        }
+        let shared = &*self.shared;
+        let gate = &shared.header.fields().gate;
+        shared.gate.enter(gate, self.timeout)?;
+        match make_room(shared, Spent::default()).and_then(|()| Writer::begin(&shared.env)) {
+            Ok(writer) => {
+                self.writer = Some(writer);
+                Ok(())
+            }
+            Err(error) => {
+                shared.gate.leave(gate);
+                Err(error)
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let Some(writer) = self.end() else {
+            return Err(Error::Transaction("no transaction is open".to_owned()));
+        };
+        let committed = writer.commit(&self.shared.env);
+        self.shared.gate.leave(&self.shared.header.fields().gate);
+        committed
+    }
+
+    fn abort(&mut self) {
+        if let Some(writer) = self.end() {
+            drop(writer);
+            self.shared.gate.leave(&self.shared.header.fields().gate);
+        }
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    fn hold(&mut self) -> Result<()> {
+        let mut kept = self.kept.lock();
+        kept.reader.renew(&self.shared.env)?;
+        kept.held = true;
+        Ok(())
+    }
+
+    fn release(&mut self) {
+        self.kept.lock().held = false;
+    }
+
+    #[inline]
+    fn version(&mut self) -> u64 {
+        (self.shared.env.last_transaction() << 24).wrapping_add(self.writes)
+    }
+
+    fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.timeout = timeout;
+    }
+}
+
+fn scan_on(cursor: &mut Cursor, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+    let (mut large, mut node) = (Vec::new(), Vec::new());
+    let mut here = cursor.go(Step::AtOrAfter, range.start)?;
+    while let Some((key, stored)) = here {
+        if key >= range.end {
+            break;
+        }
+        if !chunks::is_head(stored) {
+            let shown = if range.values { stored } else { &[] };
+            if !chunks::is_chunk(stored) && visit(key, shown)? == Flow::Stop {
+                break;
+            }
+            here = cursor.go(Step::Next, &[])?;
+            continue;
+        }
+        node.clear();
+        node.extend_from_slice(key);
+        if range.values {
+            let stored = std::ptr::from_ref(stored);
+            copy_value(cursor, stored, &mut large)?;
+        }
+        if visit(&node, &large)? == Flow::Stop {
+            break;
+        }
+        here = cursor.go(Step::AtOrAfter, &chunks::stretch(&node).1)?;
+    }
+    Ok(())
+}
+
+fn scan_back(cursor: &mut Cursor, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+    let (mut large, mut node) = (Vec::new(), Vec::new());
+    let mut here = before(cursor, range.end)?;
+    while let Some((key, stored)) = here {
+        if key < range.start {
+            break;
+        }
+        node.clear();
+        node.extend_from_slice(key);
+        let flow = if !range.values {
+            visit(&node, &[])
+        } else if chunks::is_head(stored) {
+            let stored = std::ptr::from_ref(stored);
+            copy_value(cursor, stored, &mut large)?;
+            visit(&node, &large)
+        } else {
+            visit(&node, stored)
+        };
+        if flow? == Flow::Stop {
+            break;
+        }
+        here = before(cursor, &node)?;
+    }
+    Ok(())
+}
+
+impl Drop for LmdbSession {
+    fn drop(&mut self) {
+        self.abort();
+        // The list is held while the reader leaves it, so that the ticker never keeps one alive longer.
+        self.shared.readers.lock().retain(|reader| !Arc::ptr_eq(reader, &self.kept));
+    }
+}

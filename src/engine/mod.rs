@@ -1,0 +1,293 @@
+//! The seam between the operations and whatever keeps the bytes: an ordered map with transactions.
+//!
+//! An [`Engine`] is one opened store, shared by every connection of the process. A [`Session`] is one connection's way
+//! into it. Each read sees the session's open transaction, else the latest commit of any thread or process; each write
+//! belongs to the open transaction, else it commits before it returns. Keys and values are plain bytes here: what they
+//! mean is the business of the rooms above.
+
+pub mod lmdb;
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// The longest value an engine without chunks takes, in bytes (256 MiB).
+pub const MAX_VALUE: usize = 256 << 20;
+
+/// Value type bytes from here up belong to the engines; no value of [`crate::value`] begins with one.
+pub const ENGINE_TAGS: u8 = 0xF1;
+
+/// One opened store.
+pub trait Engine: Send + Sync {
+    /// The engine's name as `open({engine})` spells it.
+    fn name(&self) -> &'static str;
+
+    /// A new way in, for one connection.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when the engine has no room for another reader.
+    fn session(&self) -> Result<Box<dyn Session>>;
+
+    /// Waits until every write that has returned is on the disk.
+    ///
+    /// # Errors
+    /// The system's answer.
+    fn sync(&self) -> Result<()>;
+
+    /// What the store holds and takes.
+    ///
+    /// # Errors
+    /// The system's answer.
+    fn stats(&self) -> Result<Stats>;
+}
+
+/// One connection's way into an engine. Not shared between threads, but it may move to another one while no transaction
+/// is open.
+pub trait Session: Send {
+    /// Reads the value of `key` into `value` (cleared first). False when there is none.
+    ///
+    /// # Errors
+    /// Damage, or the system's answer.
+    fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool>;
+
+    /// Finds the first key at or after, or the last key before, a bound and copies it to `key`, and its value to `value`
+    /// where one is wanted. False when there is none.
+    ///
+    /// # Errors
+    /// Damage, or the system's answer.
+    fn seek(&mut self, bound: Bound<'_>, key: &mut Vec<u8>, value: Option<&mut Vec<u8>>) -> Result<bool>;
+
+    /// Shows the entries of a range in order, all of one moment, until `visit` says [`Flow::Stop`] or fails.
+    ///
+    /// # Errors
+    /// Damage, the system's answer, or the visitor's error.
+    fn scan(&mut self, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()>;
+
+    /// Stores one value.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another connection writes past the timeout, [`Error::DiskFull`], [`Error::TooLarge`].
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Applies the operations of a batch in their order, all or none.
+    ///
+    /// # Errors
+    /// As [`Session::put`].
+    fn apply(&mut self, batch: &Batch) -> Result<()>;
+
+    /// Reads one value, lets `change` write its successor, and stores that, with nobody in between.
+    ///
+    /// # Errors
+    /// As [`Session::put`], or what `change` answers, in which case nothing is stored.
+    fn update(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()>;
+
+    /// Opens the transaction of this session.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] after the timeout; [`Error::Transaction`] when one is open already on this session or another
+    /// session of this thread.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Makes the open transaction's writes visible to everybody.
+    ///
+    /// # Errors
+    /// [`Error::Transaction`] without one; [`Error::DiskFull`], in which case nothing of it was written.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Forgets the open transaction's writes. Nothing happens without one.
+    fn abort(&mut self);
+
+    /// Whether a transaction is open.
+    fn in_transaction(&self) -> bool;
+
+    /// Keeps every later read at this moment, until [`Session::release`].
+    ///
+    /// # Errors
+    /// The system's answer; [`Error::Unsupported`] where the engine cannot.
+    fn hold(&mut self) -> Result<()>;
+
+    /// Lets reads see the latest commit again.
+    fn release(&mut self);
+
+    /// A number that changes when anything in the store changed, as cheap to ask as the engine can make it.
+    fn version(&mut self) -> u64;
+
+    /// How long a write may wait for another connection's transaction; `None` waits for ever.
+    fn set_timeout(&mut self, timeout: Option<Duration>);
+}
+
+/// What [`Session::scan`] calls with each key and value. The value is empty where the range asked for keys only.
+pub type Visitor<'a> = dyn FnMut(&[u8], &[u8]) -> Result<Flow> + 'a;
+
+/// What [`Session::update`] calls with the present value and room for the next one.
+pub type Change<'a> = dyn FnMut(Option<&[u8]>, &mut Vec<u8>) -> Result<()> + 'a;
+
+/// Whether a scan goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Show the next entry.
+    Continue,
+    /// That was enough.
+    Stop,
+}
+
+/// Where [`Session::seek`] looks.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound<'a> {
+    /// The first key that is this one or comes after it.
+    AtOrAfter(&'a [u8]),
+    /// The last key before this one.
+    Before(&'a [u8]),
+}
+
+/// A half-open stretch of keys, `start <= key < end`.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<'a> {
+    /// The first key that may belong to it.
+    pub start: &'a [u8],
+    /// The first key behind it.
+    pub end: &'a [u8],
+    /// From the end to the start.
+    pub reverse: bool,
+    /// Whether the visitor wants the values too.
+    pub values: bool,
+}
+
+impl<'a> Range<'a> {
+    /// The entries of a stretch with their values, forwards.
+    #[must_use]
+    pub fn entries(start: &'a [u8], end: &'a [u8]) -> Self {
+        Range { start, end, reverse: false, values: true }
+    }
+
+    /// The keys of a stretch, forwards.
+    #[must_use]
+    pub fn keys(start: &'a [u8], end: &'a [u8]) -> Self {
+        Range { start, end, reverse: false, values: false }
+    }
+}
+
+/// Writes to apply together, kept in one buffer that can be used again.
+#[derive(Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    operations: Vec<Span>,
+}
+
+/// Where an operation's two byte strings lie in the batch's buffer.
+struct Span {
+    start: usize,
+    middle: usize,
+    end: usize,
+    delete: bool,
+}
+
+/// One operation of a [`Batch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation<'a> {
+    /// Store a value at a key.
+    Put(&'a [u8], &'a [u8]),
+    /// Delete the keys `start <= key < end`.
+    DeleteRange(&'a [u8], &'a [u8]),
+}
+
+impl Batch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets the operations and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.operations.clear();
+    }
+
+    /// Adds a put.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.push(key, value, false);
+    }
+
+    /// Adds the deletion of `start <= key < end`.
+    pub fn delete_range(&mut self, start: &[u8], end: &[u8]) {
+        self.push(start, end, true);
+    }
+
+    fn push(&mut self, first: &[u8], second: &[u8], delete: bool) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(first);
+        let middle = self.bytes.len();
+        self.bytes.extend_from_slice(second);
+        self.operations.push(Span { start, middle, end: self.bytes.len(), delete });
+    }
+
+    /// How many operations it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// The bytes of all its keys and values together.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The operations in their order.
+    pub fn operations(&self) -> impl DoubleEndedIterator<Item = Operation<'_>> {
+        self.operations.iter().map(|span| {
+            let first = &self.bytes[span.start..span.middle];
+            let second = &self.bytes[span.middle..span.end];
+            if span.delete { Operation::DeleteRange(first, second) } else { Operation::Put(first, second) }
+        })
+    }
+}
+
+/// What a store holds and takes.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    /// Entries as the engine counts them (a large value may count as several).
+    pub entries: u64,
+    /// Bytes of disk the store's files take now.
+    pub disk_bytes: u64,
+    /// Figures of this engine alone, by name.
+    pub details: Vec<(&'static str, u64)>,
+}
+
+/// How to open a store.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The engine's name: `lmdb` or `sled`.
+    pub engine: String,
+    /// Make the folder and the store where there is none.
+    pub create: bool,
+    /// How often idle snapshots are let go and unsynced data is flushed.
+    pub flush_interval: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { engine: "lmdb".to_owned(), create: true, flush_interval: Duration::from_millis(100) }
+    }
+}
+
+/// Opens the store in the folder `path`.
+///
+/// # Errors
+/// [`Error::Unsupported`] for an unknown engine, [`Error::Locked`] when the store is held in a way that cannot be
+/// shared, and what the system or the engine answers.
+pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Engine>> {
+    match options.engine.as_str() {
+        "lmdb" => Ok(Box::new(lmdb::Lmdb::open(path, options)?)),
+
+        other => Err(Error::Unsupported(format!("there is no engine {other:?}: use 'lmdb' or 'sled'"))),
+    }
+}
