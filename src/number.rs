@@ -124,7 +124,8 @@ impl Decimal {
     /// assert_eq!(Decimal::from_text_prefix("12abc").unwrap().to_f64(), 12.0);
     /// ```
     pub fn from_text_prefix<T: AsRef<[u8]> + ?Sized>(text: &T) -> Result<Decimal> {
-        scan(text.as_ref(), b'E').ok_or_else(overflow)
+        let text = text.as_ref();
+        plain_integer(text).or_else(|| scan(text, b'E')).ok_or_else(overflow)
     }
 
     /// The shortest decimal that reads back as the same double.
@@ -395,6 +396,22 @@ impl Digits {
     fn exponent(&self, whole: usize) -> Option<i16> {
         i16::try_from(i64::try_from(whole).ok()? - i64::try_from(self.leading).ok()? - 1).ok()
     }
+}
+
+/// The number, where `text` is one to sixteen digits and nothing else, as the text of most counters is.
+fn plain_integer(text: &[u8]) -> Option<Decimal> {
+    if text.is_empty() || text.len() > 16 {
+        return None;
+    }
+    let mut integer = 0;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        integer = integer * 10 + i64::from(digit);
+    }
+    Decimal::from_integer(integer)
 }
 
 /// Reads signs, digits, a fraction and an exponent as far as they go; `None` on overflow.

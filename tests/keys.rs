@@ -79,6 +79,7 @@ fn any_subscript() -> impl Strategy<Value = String> {
     prop_oneof![
         "\\PC{1,12}",
         "[\\x00-\\x03a]{1,6}",
+        "[a-cé]{13,19}[\\x00-\\x02]?[a-cé]{0,20}",
         "[-+.0-9E]{1,8}",
         "-?[1-9][0-9]{0,18}",
         "-?[0-9]{0,3}\\.0{0,3}[0-9]{1,17}",
@@ -207,6 +208,7 @@ fn number_in_range() -> impl Strategy<Value = f64> {
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(any::<u8>(), 1..8),
+        prop::collection::vec(any::<u8>(), 14..40),
         prop::collection::vec(0..3_u8, 1..6),
         any_subscript().prop_map(String::into_bytes),
     ]

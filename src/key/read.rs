@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{COMPLEMENT, END, END_NEGATIVE, ESCAPE, FIRST_PAIR, MAX_NUMBER, NEGATIVE, POSITIVE, STRING, ZERO};
+use super::{
+    COMPLEMENT, END, END_NEGATIVE, ESCAPE, FIRST_PAIR, MAX_NUMBER, NEGATIVE, POSITIVE, SHORT, STRING, ZERO, is_clean,
+};
 use crate::error::{Error, Result};
 use crate::number::{Decimal, MIN_EXPONENT, write_integer};
 
@@ -59,7 +61,7 @@ pub fn subscript_len(bytes: &[u8]) -> Option<usize> {
         LOWEST..=NEGATIVE => END_NEGATIVE,
         _ => return None,
     };
-    Some(rest.iter().position(|byte| *byte == last)? + 2)
+    Some(find(last, rest)? + 2)
 }
 
 /// Appends one encoded subscript as text: the canonical spelling of a number, or the bytes of a string.
@@ -108,7 +110,7 @@ pub fn is_string(encoded: &[u8]) -> bool {
 /// ```
 #[must_use]
 pub fn split(key: &[u8]) -> Option<(&str, &[u8])> {
-    let end = key.iter().position(|byte| *byte == END)?;
+    let end = find(END, key)?;
     let name = std::str::from_utf8(&key[..end]).ok()?;
     (!name.is_empty()).then_some((name, &key[end + 1..]))
 }
@@ -148,6 +150,12 @@ impl<'a> Iterator for Subscripts<'a> {
     }
 }
 
+/// Where `byte` is first, in bytes that mostly are few.
+fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
+    let (near, far) = bytes.split_at(bytes.len().min(SHORT));
+    near.iter().position(|one| *one == byte).or_else(|| Some(memchr::memchr(byte, far)? + near.len()))
+}
+
 fn damaged(encoded: &[u8]) -> Error {
     Error::Internal(format!("a stored key is damaged: {:02x?} is no subscript", &encoded[..encoded.len().min(32)]))
 }
@@ -158,7 +166,7 @@ fn decode_string(encoded: &[u8]) -> Option<Cow<'_, [u8]>> {
     if body.is_empty() {
         return None;
     }
-    if !body.iter().fold(false, |found, byte| found | (*byte <= ESCAPE)) {
+    if is_clean(body) {
         return Some(Cow::Borrowed(body));
     }
     let mut string = Vec::with_capacity(body.len());
