@@ -5,7 +5,10 @@
 
 pub mod engine;
 pub mod error;
+pub mod global;
 pub mod key;
 pub mod number;
 pub mod patience;
+pub mod store;
+pub mod transaction;
 pub mod value;

@@ -1,0 +1,177 @@
+//! Stores and connections. A store is one opened folder, shared by all threads of the process; a connection is one
+//! user's way into it, with a transaction and a timeout of its own.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Weak};
+use std::time::Duration;
+use std::{env, fs};
+
+use parking_lot::Mutex;
+
+use crate::engine::{self, Engine, Options, Session, Stats};
+use crate::error::{Error, Result};
+use crate::transaction::Levels;
+
+/// The environment variable that names the store's folder where a program does not.
+pub const PATH_VARIABLE: &str = "CARETDB_PATH";
+/// The folder used where neither the program nor the environment names one.
+pub const DEFAULT_PATH: &str = "caretdb-data";
+
+/// The global of the product's own bookkeeping, hidden from directories unless asked for.
+pub const OWN_GLOBAL: &str = "%caretdb";
+
+/// One opened folder.
+pub struct Store {
+    engine: Box<dyn Engine>,
+    path: PathBuf,
+}
+
+/// The stores this process has open, by canonical path. The map is held while one opens, so that two threads share it.
+static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = LazyLock::new(Mutex::default);
+
+impl Store {
+    /// Opens the store in a folder, or finds it open in this process. Without a path the folder is `CARETDB_PATH`, else
+    /// `./caretdb-data`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no folder and none may be made, or where the path is a file; what the engine
+    /// answers; [`Error::Argument`] where the store is open in this process with another engine.
+    ///
+    /// ```
+    /// use caretdb::{engine::Options, store::Store};
+    /// let folder = tempfile::tempdir()?;
+    /// let store = Store::open(Some(folder.path()), &Options::default())?;
+    /// assert!(store.path().is_absolute());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(path: Option<&Path>, options: &Options) -> Result<Arc<Store>> {
+        let path = path.map_or_else(default_path, Path::to_path_buf);
+        let path = settle_folder(&path, options.create)?;
+        let mut open = OPEN.lock();
+        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
+            if store.engine.name() != options.engine {
+                return Err(Error::Argument(format!(
+                    "{} is open in this process with the engine '{}', not '{}'",
+                    path.display(),
+                    store.engine.name(),
+                    options.engine
+                )));
+            }
+            return Ok(store);
+        }
+        let store = Arc::new(Store { engine: engine::open(&path, options)?, path: path.clone() });
+        open.retain(|_, store| store.strong_count() > 0);
+        open.insert(path, Arc::downgrade(&store));
+        Ok(store)
+    }
+
+    /// A new connection.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when the engine has no room for another reader.
+    pub fn connect(self: &Arc<Store>, read_only: bool) -> Result<Connection> {
+        Ok(Connection {
+            session: self.engine.session()?,
+            levels: Levels::default(),
+            bound: Vec::new(),
+            read_only,
+            store: Arc::clone(self),
+        })
+    }
+
+    /// The store's folder, canonical.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The engine's name.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// Waits until every write that has returned is on the disk.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn sync(&self) -> Result<()> {
+        self.engine.sync()
+    }
+
+    /// What the store holds and takes.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn stats(&self) -> Result<Stats> {
+        self.engine.stats()
+    }
+}
+
+fn default_path() -> PathBuf {
+    env::var_os(PATH_VARIABLE).filter(|path| !path.is_empty()).map_or_else(|| DEFAULT_PATH.into(), PathBuf::from)
+}
+
+/// The folder's canonical path; it is made where it is missing and may be.
+fn settle_folder(path: &Path, create: bool) -> Result<PathBuf> {
+    if create {
+        fs::create_dir_all(path).map_err(|e| Error::io("cannot make the store's folder", path, e))?;
+    }
+    let path = fs::canonicalize(path).map_err(|e| Error::io("cannot find the store's folder", path, e))?;
+    let about = fs::metadata(&path).map_err(|e| Error::io("cannot look at", &path, e))?;
+    if !about.is_dir() {
+        return Err(Error::io("a store is a folder, not a file:", &path, std::io::ErrorKind::NotADirectory.into()));
+    }
+    Ok(path)
+}
+
+/// One user's way into a store. Operations are in [`crate::global`], [`crate::cursor`], [`crate::document`] and
+/// [`crate::transaction`].
+pub struct Connection {
+    // Declared before the store, because it must go before the engine does.
+    pub(crate) session: Box<dyn Session>,
+    pub(crate) levels: Levels,
+    /// Room for the bound of a search, used again by each.
+    pub(crate) bound: Vec<u8>,
+    read_only: bool,
+    store: Arc<Store>,
+}
+
+impl Connection {
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Sets how long a write waits for another connection's transaction; `None` waits for ever.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.session.set_timeout(timeout);
+    }
+
+    /// Keeps every later read at this moment, until [`Connection::release`].
+    ///
+    /// # Errors
+    /// The system's answer; [`Error::Unsupported`] where the engine cannot.
+    pub fn hold(&mut self) -> Result<()> {
+        self.session.hold()
+    }
+
+    /// Lets reads see the latest commit again.
+    pub fn release(&mut self) {
+        self.session.release();
+    }
+
+    /// A number that changes when anything in the store changed.
+    pub fn version(&mut self) -> u64 {
+        self.session.version()
+    }
+
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.read_only {
+            return Err(Error::ReadOnly("this connection was opened read-only".to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! Nested transactions of a connection. Engines have one flat transaction each; an inner level is undone from a list of
+//! what it replaced.
+
+use crate::engine::{Batch, Flow, Operation, Range};
+use crate::error::{Error, Result};
+use crate::store::Connection;
+
+/// The open levels of a connection, and for each inner one how to undo it.
+#[derive(Default)]
+pub struct Levels {
+    undo: Vec<Vec<Undo>>,
+}
+
+/// Puts one key back as it was.
+struct Undo {
+    key: Vec<u8>,
+    value: Option<Vec<u8>>,
+}
+
+impl Levels {
+    /// Whether what a write replaces must be remembered: the outermost level is undone by the engine itself.
+    #[inline]
+    fn remembers(&self) -> bool {
+        self.undo.len() > 1
+    }
+}
+
+impl Connection {
+    /// How many levels of transaction are open.
+    ///
+    /// ```
+    /// # use caretdb::{engine::Options, store::Store};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let mut db = Store::open(Some(folder.path()), &Options::default())?.connect(false)?;
+    /// db.start()?;
+    /// assert_eq!(db.level(), 1);
+    /// db.rollback()?;
+    /// assert_eq!(db.level(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn level(&self) -> usize {
+        self.levels.undo.len()
+    }
+
+    /// Opens one more level.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another connection writes past the timeout, [`Error::Transaction`] when another connection of
+    /// this thread has a transaction open, [`Error::ReadOnly`].
+    pub fn start(&mut self) -> Result<()> {
+        self.check_writable()?;
+        if self.level() == 0 {
+            self.session.begin()?;
+        }
+        self.levels.undo.push(Vec::new());
+        Ok(())
+    }
+
+    /// Closes the innermost level and keeps its writes; closing the outermost one makes them visible.
+    ///
+    /// # Errors
+    /// [`Error::Transaction`] without an open level; [`Error::DiskFull`], in which case the whole transaction is gone.
+    pub fn commit(&mut self) -> Result<()> {
+        let Some(undo) = self.levels.undo.pop() else { return Err(none_open()) };
+        match self.levels.undo.last_mut() {
+            None => self.session.commit(),
+            Some(outer) => {
+                outer.extend(undo);
+                Ok(())
+            }
+        }
+    }
+
+    /// Closes the innermost level and undoes its writes; the outer levels stay open.
+    ///
+    /// # Errors
+    /// [`Error::Transaction`] without an open level.
+    pub fn rollback(&mut self) -> Result<()> {
+        let Some(undo) = self.levels.undo.pop() else { return Err(none_open()) };
+        if self.levels.undo.is_empty() {
+            self.session.abort();
+            return Ok(());
+        }
+        let mut batch = Batch::new();
+        let mut behind = Vec::new();
+        for Undo { key, value } in undo.iter().rev() {
+            if let Some(value) = value {
+                batch.put(key, value);
+            } else {
+                behind.clear();
+                behind.extend_from_slice(key);
+                behind.push(0);
+                batch.delete_range(key, &behind);
+            }
+        }
+        self.session.apply(&batch)
+    }
+
+    /// Undoes all levels that are open, as closing a connection does.
+    pub fn rollback_all(&mut self) {
+        self.levels.undo.clear();
+        self.session.abort();
+    }
+
+    /// Runs `work` inside a level that commits when it answers and is undone when it fails.
+    ///
+    /// # Errors
+    /// As [`Connection::start`] and [`Connection::commit`], or what `work` answers.
+    pub fn within<R>(&mut self, work: impl FnOnce(&mut Connection) -> Result<R>) -> Result<R> {
+        self.start()?;
+        match work(self) {
+            Ok(result) => {
+                self.commit()?;
+                Ok(result)
+            }
+            Err(error) => {
+                self.rollback()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Stores one value; every single write of a connection comes through here.
+    #[inline]
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        if self.levels.remembers() {
+            self.remember(key)?;
+        }
+        self.session.put(key, value)
+    }
+
+    /// Applies a batch; every larger write of a connection comes through here.
+    pub(crate) fn apply(&mut self, batch: &Batch) -> Result<()> {
+        self.check_writable()?;
+        if self.levels.remembers() {
+            for operation in batch.operations() {
+                match operation {
+                    Operation::Put(key, _) => self.remember(key)?,
+                    Operation::DeleteRange(start, end) => self.remember_range(start, end)?,
+                }
+            }
+        }
+        self.session.apply(batch)
+    }
+
+    /// Remembers what is at a key, for the innermost level.
+    pub(crate) fn remember(&mut self, key: &[u8]) -> Result<()> {
+        if !self.levels.remembers() {
+            return Ok(());
+        }
+        let mut value = Vec::new();
+        let found = self.session.get(key, &mut value)?;
+        if let Some(level) = self.levels.undo.last_mut() {
+            level.push(Undo { key: key.to_vec(), value: found.then_some(value) });
+        }
+        Ok(())
+    }
+
+    fn remember_range(&mut self, start: &[u8], end: &[u8]) -> Result<()> {
+        let Connection { session, levels, .. } = self;
+        let Some(level) = levels.undo.last_mut() else { return Ok(()) };
+        session.scan(Range::entries(start, end), &mut |key, value| {
+            level.push(Undo { key: key.to_vec(), value: Some(value.to_vec()) });
+            Ok(Flow::Continue)
+        })
+    }
+}
+
+fn none_open() -> Error {
+    Error::Transaction("no transaction is open: call tstart first".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Options;
+    use crate::store::Store;
+
+    fn open() -> (tempfile::TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Store::open(Some(folder.path()), &Options::default()).unwrap().connect(false).unwrap();
+        (folder, connection)
+    }
+
+    fn read(connection: &mut Connection, key: &[u8]) -> Option<Vec<u8>> {
+        let mut value = Vec::new();
+        connection.session.get(key, &mut value).unwrap().then_some(value)
+    }
+
+    #[test]
+    fn an_inner_rollback_restores_values_deletes_and_ranges_and_leaves_the_outer_level() {
+        let (_folder, mut db) = open();
+        db.put(b"a1", b"\x01one").unwrap();
+        db.put(b"a2", b"\x01two").unwrap();
+        db.start().unwrap();
+        db.put(b"a3", b"\x01three").unwrap();
+        db.start().unwrap();
+        db.put(b"a1", b"\x01changed").unwrap();
+        db.put(b"a1", b"\x01changed again").unwrap();
+        db.put(b"a4", b"\x01new").unwrap();
+        let mut batch = Batch::new();
+        batch.delete_range(b"a2", b"a4");
+        batch.put(b"a2", b"\x01back");
+        db.apply(&batch).unwrap();
+        assert_eq!(read(&mut db, b"a3"), None);
+        db.rollback().unwrap();
+        assert_eq!(db.level(), 1);
+        assert_eq!(read(&mut db, b"a1").unwrap(), b"\x01one");
+        assert_eq!(read(&mut db, b"a2").unwrap(), b"\x01two");
+        assert_eq!(read(&mut db, b"a3").unwrap(), b"\x01three");
+        assert_eq!(read(&mut db, b"a4"), None);
+        db.commit().unwrap();
+        assert_eq!(read(&mut db, b"a3").unwrap(), b"\x01three");
+    }
+
+    #[test]
+    fn a_level_committed_into_one_that_rolls_back_is_undone_with_it() {
+        let (_folder, mut db) = open();
+        db.start().unwrap();
+        db.start().unwrap();
+        db.put(b"k", b"\x01second").unwrap();
+        db.start().unwrap();
+        db.put(b"k", b"\x01third").unwrap();
+        db.commit().unwrap();
+        db.rollback().unwrap();
+        assert_eq!(read(&mut db, b"k"), None);
+        db.commit().unwrap();
+        assert_eq!(read(&mut db, b"k"), None);
+    }
+
+    #[test]
+    fn calls_out_of_order_are_errors() {
+        let (_folder, mut db) = open();
+        assert_eq!(db.commit().unwrap_err().code(), "ERR_TX");
+        assert_eq!(db.rollback().unwrap_err().code(), "ERR_TX");
+    }
+}
