@@ -1,0 +1,232 @@
+// The promise of both servers: whatever a request or its handler does, it is answered in JSON with the right status, and
+// the server goes on.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ask, SERVERS, startProgram } from './programs.mjs';
+
+const PROGRAM = '__test__/servers/fixtures/fault-server.mjs';
+
+for (const { name, runtime, skip } of SERVERS) {
+  for (const mode of ['threads', 'processes']) {
+    describe(`${name} with ${mode}`, { skip: skip !== false }, () => {
+      /** @type {import('./programs.mjs').Program} */
+      let server;
+      before(async () => {
+        server = await startProgram(runtime, [PROGRAM, mode]);
+      });
+      after(async () => {
+        assert.equal(await server.stop(), 0);
+      });
+
+      /** @param {string} method @param {string} path @param {Parameters<typeof ask>[3]} [options] */
+      const asked = (method, path, options) => ask(server.port, method, path, options);
+
+      for (const [deed, status] of [
+        ['throw', 500],
+        ['reject', 500],
+        ['late', 500],
+        ['never', 504],
+        ['spin', 504],
+        ['exit', 500],
+        ['cycle', 500],
+        ['badName', 400],
+      ]) {
+        test(`a handler that does '${deed}' is ${status}`, async () => {
+          const [failed, ...others] = await Promise.all([
+            asked('GET', `/fault?do=${deed}`),
+            ...Array.from({ length: 10 }, () => asked('GET', '/fault?do=ok')),
+          ]);
+          assert.equal(failed.status, status);
+          assert.equal(typeof failed.json.error, 'string');
+          assert.ok(!failed.text.includes('secret'));
+          for (const { status: other } of others) assert.equal(other, 200);
+        });
+      }
+
+      test('a run is followed by server-sent events, from before it starts to its end', async () => {
+        const events = asked('GET', '/run/my-run/events');
+        const reply = await asked('POST', '/run', {
+          json: { run: 'my-run', do: 'progress', steps: 4, ms: 60 },
+        });
+        assert.deepEqual([reply.status, reply.json, reply.headers['x-run']], [200, { done: 4 }, 'my-run']);
+        const { status, headers, text } = await events;
+        assert.equal(status, 200);
+        assert.match(String(headers['content-type']), /^text\/event-stream/);
+        assert.match(text, /event: progress\ndata: \{"phase":"steps","done":1,"total":4\}\n\n/);
+        assert.ok(text.endsWith('event: done\ndata: {"statusCode":200,"reply":{"done":4}}\n\n'), text);
+        const late = await asked('GET', '/run/my-run/events');
+        assert.match(late.text, /event: done/);
+      });
+
+      test('DELETE cancels a run', async () => {
+        const reply = asked('POST', '/run', { json: { run: 'long', do: 'progress', steps: 10_000, ms: 10 } });
+        while ((await asked('DELETE', '/run/long')).status !== 200);
+        assert.equal((await reply).status, 409);
+        assert.deepEqual((await asked('DELETE', '/run/long')).json, { error: "No run 'long' is under way" });
+      });
+
+      test('a run has a name of its own, and one name is one run at a time', async () => {
+        const unnamed = await asked('POST', '/run', { json: { do: 'ok' } });
+        assert.match(String(unnamed.headers['x-run']), /^[0-9a-f-]{36}$/);
+        const first = asked('POST', '/run', { json: { run: 'one', do: 'progress', steps: 10_000, ms: 10 } });
+        const events = asked('GET', '/run/one/events');
+        while ((await asked('POST', '/run', { json: { run: 'one', do: 'ok' } })).status !== 409);
+        while ((await asked('DELETE', '/run/one')).status !== 200);
+        assert.equal((await first).status, 409);
+        assert.equal((await events).status, 200);
+        assert.equal((await asked('POST', '/run', { json: { run: 'a/b', do: 'ok' } })).status, 400);
+      });
+    });
+  }
+
+  describe(`${name}, requests`, { skip: skip !== false }, () => {
+    /** @type {import('./programs.mjs').Program} */
+    let server;
+    before(async () => {
+      server = await startProgram(runtime, [
+        PROGRAM,
+        'threads',
+        JSON.stringify({ allowedHosts: ['db.example'] }),
+      ]);
+    });
+    after(() => server.stop());
+
+    /** @param {string} method @param {string} path @param {Parameters<typeof ask>[3]} [options] */
+    const asked = (method, path, options) => ask(server.port, method, path, options);
+
+    test('the message of a handler has all parts of the request', async () => {
+      const { json } = await asked('GET', '/message/a%20b%2Fc?x=1&y=2&x=3&z=a+b', {
+        headers: { cookie: 'one=1; two=a%20b', 'x-mine': 'mine' },
+      });
+      const { data, type } = json;
+      assert.equal(type, 'GET /message/:id');
+      assert.equal(data.method, 'GET');
+      assert.equal(data.url, '/message/a%20b%2Fc?x=1&y=2&x=3&z=a+b');
+      assert.equal(data.routerPath, '/message/:id');
+      assert.equal(data.hostname, '127.0.0.1');
+      assert.equal(data.protocol, 'http');
+      assert.match(data.ip, /127\.0\.0\.1$/);
+      assert.deepEqual(data.params, { id: 'a b/c' });
+      assert.deepEqual(data.query, { x: ['1', '3'], y: '2', z: 'a b' });
+      assert.deepEqual(data.cookies, { one: '1', two: 'a b' });
+      assert.equal(data.headers['x-mine'], 'mine');
+      assert.equal(data.body, undefined);
+    });
+
+    test('bodies are read by their type', async () => {
+      /** @param {string | undefined} type @param {string | Uint8Array} body */
+      const bodyOf = async (type, body) => {
+        /** @type {Record<string, string>} */
+        const headers = type === undefined ? {} : { 'content-type': type };
+        const { status, json } = await asked('POST', '/message', { headers, body });
+        return status === 200 ? json.data.body : status;
+      };
+      for (const value of [null, true, 0, '', [], {}, 'text', { a: [1, { b: null }] }]) {
+        assert.deepEqual(await bodyOf('application/json', JSON.stringify(value)), value);
+      }
+      assert.deepEqual(await bodyOf('application/vnd.api+json; charset=utf-8', '{"a":"ä"}'), { a: 'ä' });
+      assert.equal(await bodyOf('text/plain', '{not json'), '{not json');
+      assert.deepEqual(await bodyOf('application/x-www-form-urlencoded', 'a=1&a=2&b=x+y'), {
+        a: ['1', '2'],
+        b: 'x y',
+      });
+      assert.equal(await bodyOf('application/json', ''), undefined);
+      assert.equal(await bodyOf('application/json', '{bad'), 400);
+      assert.equal(await bodyOf('application/json', Uint8Array.of(0x22, 0xff, 0x22)), 400);
+      const bytes = await asked('POST', '/fault?do=bytes', {
+        headers: { 'content-type': 'application/octet-stream' },
+        body: Uint8Array.of(0, 255, 10),
+      });
+      assert.deepEqual(bytes.json, { isBytes: true, hex: '00ff0a' });
+    });
+
+    test('a key __proto__ in a body stays data, and pollutes nothing', async () => {
+      const { status, text } = await asked('POST', '/fault', {
+        headers: { 'content-type': 'application/json' },
+        body: '{"do":"answer","answer":{"__proto__":{"polluted":true}}}',
+      });
+      assert.deepEqual([status, text], [200, '{"__proto__":{"polluted":true}}']);
+      assert.equal((await asked('POST', '/message', { json: {} })).json.polluted, undefined);
+    });
+
+    test('a body above the limit is 413, with and without a length', async () => {
+      const json = { text: 'x'.repeat(2000) };
+      const known = await asked('POST', '/message', { json });
+      assert.deepEqual([known.status, known.json], [413, { error: 'The body is larger than 1000 bytes' }]);
+      const chunked = await asked('POST', '/message', { json, headers: { 'transfer-encoding': 'chunked' } });
+      assert.equal(chunked.status, 413);
+      assert.equal((await asked('POST', '/message', { json: { text: 'x'.repeat(900) } })).status, 200);
+    });
+
+    test('a handler of the main thread that throws is 500', async () => {
+      const { status, text } = await asked('GET', '/main');
+      assert.equal(status, 500);
+      assert.ok(!text.includes('secret'));
+    });
+
+    test('Host must be a name of this server', async () => {
+      /** @param {string} host */
+      const statusFor = async (host) => (await asked('GET', '/fault?do=ok', { headers: { host } })).status;
+      for (const host of [
+        'localhost',
+        `localhost:${server.port}`,
+        '127.0.0.1:1',
+        '[::1]:3000',
+        'DB.example',
+      ]) {
+        assert.equal(await statusFor(host), 200, host);
+      }
+      for (const host of ['evil.example', '192.168.0.1', 'localhost.evil.example', 'db.example.evil']) {
+        assert.equal(await statusFor(host), 403, host);
+      }
+    });
+
+    test('what changes something must not come from a page of another site', async () => {
+      /** @param {string} method @param {Record<string, string>} headers */
+      const statusFor = async (method, headers) =>
+        (await asked(method, '/fault?do=ok', { headers: { host: 'localhost:3000', ...headers } })).status;
+      assert.equal(await statusFor('POST', {}), 200);
+      assert.equal(await statusFor('POST', { origin: 'http://localhost:3000' }), 200);
+      assert.equal(await statusFor('POST', { 'sec-fetch-site': 'same-origin' }), 200);
+      for (const method of ['POST', 'DELETE']) {
+        assert.equal(await statusFor(method, { origin: 'http://evil.example' }), 403);
+        assert.equal(await statusFor(method, { origin: 'http://localhost:4000' }), 403);
+        assert.equal(await statusFor(method, { origin: 'null' }), 403);
+        assert.equal(await statusFor(method, { 'sec-fetch-site': 'cross-site' }), 403);
+      }
+      assert.equal(await statusFor('GET', { origin: 'http://evil.example' }), 200);
+    });
+
+    test('handlers set status and header fields; bytes are sent as they are', async () => {
+      const answer = {
+        made: 1,
+        http_response: { statusCode: 201, headers: { location: '/x', 'set-cookie': ['a=1', 'b=2'] } },
+      };
+      const made = await asked('POST', '/fault', { json: { do: 'answer', answer } });
+      assert.deepEqual([made.status, made.json, made.headers.location], [201, { made: 1 }, '/x']);
+      assert.deepEqual(made.headers['set-cookie'], ['a=1', 'b=2']);
+      const bytes = await asked('GET', '/fault?do=sendBytes');
+      assert.equal(bytes.headers['content-type'], 'application/octet-stream');
+      const nothing = await asked('GET', '/fault?do=nothing');
+      assert.deepEqual([nothing.status, nothing.text], [204, '']);
+    });
+
+    test('a route that the application added itself works beside', async () => {
+      assert.deepEqual((await asked('GET', '/own')).json, { own: true });
+    });
+  });
+
+  test(`${name} with a token answers only those who have it`, { skip: skip !== false }, async () => {
+    const server = await startProgram(runtime, [PROGRAM, 'threads', JSON.stringify({ token: 'right' })]);
+    /** @param {Record<string, string>} headers */
+    const statusFor = async (headers) => (await ask(server.port, 'GET', '/fault?do=ok', { headers })).status;
+    assert.equal(await statusFor({}), 401);
+    assert.equal(await statusFor({ authorization: 'Bearer wrong' }), 401);
+    assert.equal(await statusFor({ authorization: 'Basic right' }), 401);
+    assert.equal(await statusFor({ authorization: 'Bearer right' }), 200);
+    assert.equal(await statusFor({ authorization: 'Bearer right', host: '192.0.2.1:3000' }), 200);
+    assert.equal(await statusFor({ authorization: 'Bearer right', host: 'evil.example' }), 403);
+    await server.stop();
+  });
+}

@@ -1,0 +1,52 @@
+// The routes of the two servers that come with the package, nws.mjs and bws.js.
+
+import { answerLocally } from '../handlers/local.mjs';
+
+/** @param {string} name @returns {string} the URL of a handler module of this package */
+function handler(name) {
+  return new URL(`../handlers/${name}.mjs`, import.meta.url).href;
+}
+
+/** The folder of the browser pages. */
+export const PAGES = new URL('../www/', import.meta.url).href;
+
+/**
+ * The routes.
+ * @param {string} serverName the name that GET /local answers with
+ * @returns {import('./service.mjs').RouteOptions[]}
+ */
+export function showcaseRoutes(serverName) {
+  return [
+    { method: 'get', url: '/local', mainHandler: () => answerLocally(serverName) },
+    { method: 'get', url: '/helloworld', handlerPath: handler('helloworld') },
+    { method: 'get', url: '/user/:id', handlerPath: handler('user') },
+    { method: 'post', url: '/user', handlerPath: handler('user'), schema: { body: { type: 'object' } } },
+    { method: 'get', url: '/viewer/globaldirectory', handlerPath: handler('viewer') },
+    { method: 'get', url: '/viewer/documentNode/:documentName', handlerPath: handler('viewer') },
+    {
+      method: 'post',
+      url: '/viewer/getChildNodes',
+      handlerPath: handler('viewer'),
+      schema: { body: CHILD_NODES_BODY },
+      invalid: 'Invalid request',
+    },
+    { method: 'post', url: '/benchmark', handlerPath: handler('benchmark'), events: true },
+  ];
+}
+
+/** Ids are the page's own: positive numbers. */
+const ID = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
+
+const CHILD_NODES_BODY = {
+  type: 'object',
+  required: ['path', 'parentId', 'idCounter'],
+  properties: {
+    path: { type: 'string', minLength: 1, maxLength: 8192 },
+    parentId: ID,
+    idCounter: ID,
+    maxSubscripts: { type: 'integer', minimum: 1, maximum: 1000 },
+    moreSiblings: { type: 'boolean' },
+    morePreviousSiblings: { type: 'boolean' },
+    seed: { type: ['string', 'number'] },
+  },
+};

@@ -1,0 +1,41 @@
+// The check of requests against JSON schemas, one for both servers.
+
+import { Ajv } from 'ajv';
+
+/**
+ * @typedef {object} RouteSchema JSON schemas (draft 7) by part of the request; a part without one is not checked
+ * @property {object} [params]
+ * @property {object} [query]
+ * @property {object} [body]
+ *
+ * @typedef {(data: Record<string, any>) => string | undefined} Check answers what is wrong, or undefined
+ */
+
+/** The parts in the order in which they are checked. */
+const PARTS = /** @type {const} */ (['params', 'query', 'body']);
+
+/**
+ * Prepares the check of a route.
+ * @param {RouteSchema | undefined} schema
+ * @returns {Check}
+ * @throws where a schema is not valid
+ */
+export function createCheck(schema) {
+  if (schema === undefined) return () => undefined;
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+  /** @type {[string, import('ajv').ValidateFunction][]} */
+  const validators = [];
+  for (const part of PARTS) {
+    const given = schema[part];
+    if (given !== undefined) validators.push([part, ajv.compile(given)]);
+  }
+  return (data) => {
+    for (const [part, validate] of validators) {
+      // Queries and parameters come without a prototype or from the router; a missing body is told apart from null.
+      if (validate(data[part] === undefined && part !== 'body' ? {} : data[part])) continue;
+      const [error] = validate.errors ?? [];
+      return `${part}${error?.instancePath ?? ''} ${error?.message ?? 'is not valid'}`;
+    }
+    return undefined;
+  };
+}
