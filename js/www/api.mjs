@@ -25,6 +25,44 @@ export async function globalDirectory() {
 }
 
 /**
+ * A node as the viewer's routes tell it. An entry with `moreSiblings` or `morePreviousSiblings` stands for the siblings from
+ * `seed` on, which a further request brings.
+ *
+ * @typedef {object} ViewedNode
+ * @property {string} path what names the node in a request
+ * @property {string} subscript
+ * @property {boolean} leafNode
+ * @property {unknown} [value] what the node holds; bytes as `{ bytes, hex }`
+ * @property {boolean} [moreSiblings]
+ * @property {boolean} [morePreviousSiblings]
+ * @property {string} [seed]
+ */
+
+/**
+ * @param {string} name of the global
+ * @returns {Promise<ViewedNode>}
+ */
+export async function globalNode(name) {
+  const { node } = await request('GET', `/viewer/documentNode/${encodeURIComponent(name)}`);
+  return node;
+}
+
+/**
+ * Some children of a node, the first ones or those from a seed on.
+ *
+ * @param {string} path
+ * @param {number} maxSubscripts how many at most
+ * @param {string} [seed]
+ * @returns {Promise<ViewedNode[]>}
+ */
+export async function childNodes(path, maxSubscripts, seed) {
+  const from = seed === undefined ? {} : { moreSiblings: true, seed };
+  const body = { path, parentId: 1, idCounter: 1, maxSubscripts, ...from };
+  const { nodes } = await request('POST', '/viewer/getChildNodes', body);
+  return nodes;
+}
+
+/**
  * Runs a benchmark; the answer comes when it is done.
  *
  * @param {{ documentName: string, json: string, noOfRecords: string, run: string, confirm?: boolean }} body
@@ -48,6 +86,7 @@ export function cancelBenchmark(run) {
 export function followBenchmark(run, onProgress) {
   const events = new EventSource(`/benchmark/${encodeURIComponent(run)}/events`);
   events.addEventListener('progress', (event) => onProgress(JSON.parse(event.data)));
+  events.addEventListener('done', () => events.close());
   return () => events.close();
 }
 
@@ -67,6 +106,8 @@ async function request(method, path, body) {
     method,
     headers: body ? { 'content-type': 'application/json' } : {},
     body: body && JSON.stringify(body),
+    // A run is cancelled also when its page is being closed.
+    keepalive: method === 'DELETE',
   }).catch(() => {
     throw new ReplyError(0, 'The server does not answer. Is it still running?');
   });

@@ -43,5 +43,7 @@ function summary(count, asked) {
 
 /** @param {string} name */
 function entry(name) {
-  return element('li', {}, element('span', { class: 'caret', 'aria-hidden': true }, '^'), name);
+  const link = element('a', { href: `#/global/${encodeURIComponent(name)}` });
+  link.append(element('span', { class: 'caret', 'aria-hidden': 'true' }, '^'), name);
+  return element('li', {}, link);
 }

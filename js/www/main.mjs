@@ -11,6 +11,7 @@ import { startRouter } from './router.mjs';
  */
 const PAGES = [
   { path: 'benchmark', title: 'Benchmark', inMenu: true, load: () => import('./pages/benchmark.mjs') },
+  { path: 'global', title: 'Global', inMenu: false, load: () => import('./pages/global.mjs') },
 ];
 
 startMenu();

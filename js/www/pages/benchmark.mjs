@@ -26,7 +26,13 @@ class BenchmarkPage {
     /** @type {() => void} */
     this.showLast = () => {};
     find(place, '#show-results', HTMLButtonElement).addEventListener('click', () => this.showLast());
-    this.leave = () => this.cancel();
+    const cancel = () => this.cancel();
+    // Nobody would see the results of a run whose page is gone.
+    addEventListener('pagehide', cancel);
+    this.leave = () => {
+      removeEventListener('pagehide', cancel);
+      cancel();
+    };
   }
 
   async submit() {

@@ -114,9 +114,13 @@ export class BenchmarkForm {
     }
   }
 
-  /** @param {boolean} busy */
+  /**
+   * While a run goes on. Go! is not disabled, which would take the focus from it; a press is ignored.
+   *
+   * @param {boolean} busy
+   */
   setBusy(busy) {
-    this.go.disabled = busy;
+    this.go.setAttribute('aria-disabled', String(busy));
     this.form.setAttribute('aria-busy', String(busy));
   }
 

@@ -6,6 +6,9 @@ import { SECTIONS } from './sections.mjs';
 /** Screen readers hear of a new section, and of each such part of one; more often would be noise. */
 const SPOKEN_STEP = 0.25;
 
+/** A run that is over sooner shows no progress, in milliseconds. */
+const OPENS_AFTER = 250;
+
 export class ProgressView {
   /**
    * @param {ParentNode} page
@@ -21,22 +24,27 @@ export class ProgressView {
     this.phases = SECTIONS.map(({ title }) => element('li', {}, title));
     find(page, '#progress-phases', HTMLOListElement).append(...this.phases);
     this.lastSpoken = '';
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.opening = undefined;
   }
 
   /** @param {string} title */
   open(title) {
     find(this.panel, '#progress-title', HTMLElement).textContent = title;
-    this.panel.hidden = false;
     this.cancel.disabled = false;
     this.lastSpoken = '';
     this.bar.value = 0;
     this.text.textContent = 'Starting';
     this.markPhases(-1);
-    this.cancel.focus();
-    this.panel.scrollIntoView({ block: 'nearest' });
+    this.opening = setTimeout(() => {
+      this.panel.hidden = false;
+      this.cancel.focus();
+      this.panel.scrollIntoView({ block: 'nearest' });
+    }, OPENS_AFTER);
   }
 
   close() {
+    clearTimeout(this.opening);
     this.panel.hidden = true;
     this.spoken.textContent = '';
   }
