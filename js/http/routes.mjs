@@ -1,5 +1,6 @@
 // The routes of the two servers that come with the package, nws.mjs and bws.js.
 
+import { answerJson5 } from '../handlers/json5.mjs';
 import { answerLocally } from '../handlers/local.mjs';
 
 /** @param {string} name @returns {string} the URL of a handler module of this package */
@@ -30,6 +31,7 @@ export function showcaseRoutes(serverName) {
       schema: { body: CHILD_NODES_BODY },
       invalid: 'Invalid request',
     },
+    { method: 'get', url: '/vendor/json5.mjs', mainHandler: answerJson5 },
     { method: 'post', url: '/benchmark', handlerPath: handler('benchmark'), events: true },
   ];
 }

@@ -87,7 +87,8 @@ function statusOr(status, otherwise) {
  * Makes a handler's answer ready to be sent.
  *
  * An object with `error` has status 400, or the status in its `errorCode`; `http_response: {statusCode, headers}` sets
- * status and header fields; both are left out of the body. Bytes are sent as they are; nothing (`undefined`) is 204.
+ * status and header fields; both are left out of the body. Bytes are sent as they are, or with header fields as
+ * `{http_response: {headers, body: bytes}}`; nothing (`undefined`) is 204.
  * @param {any} answer anything JSON can say, bytes, or undefined
  * @returns {Reply}
  * @throws where the answer cannot be written as JSON or a header field cannot be sent
@@ -112,6 +113,7 @@ export function toReply(answer) {
     const { http_response: response, ...rest } = visible;
     statusCode = statusOr(response?.statusCode, statusCode);
     headers = checkedHeaders(response?.headers);
+    if (response?.body instanceof Uint8Array) return { statusCode, headers, body: response.body };
     visible = rest;
   }
   return { statusCode, headers, body: JSON.stringify(visible) };
