@@ -7,6 +7,7 @@ pub mod engine;
 pub mod error;
 pub mod global;
 pub mod key;
+pub mod lock;
 pub mod number;
 pub mod patience;
 pub mod store;
