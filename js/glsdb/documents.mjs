@@ -1,0 +1,119 @@
+// Documents: a JSON value as the nodes below one node. Each read and each write is one native call.
+
+import { describe, failure } from './failure.mjs';
+import { isMarkedName } from './keys.mjs';
+import { Node } from './node.mjs';
+import { legacyValue } from './values.mjs';
+
+/**
+ * The node itself, where a program may have passed its proxy.
+ *
+ * @param {any} nodeOrProxy
+ * @returns {Node}
+ */
+export function nodeOf(nodeOrProxy) {
+  const node = nodeOrProxy instanceof Node ? nodeOrProxy : nodeOrProxy?._node;
+  if (node instanceof Node) return node;
+  throw failure('ERR_ARG', `expected a node or the proxy of one, not ${describe(nodeOrProxy)}`);
+}
+
+/**
+ * The JSON text of what a program wants to store.
+ *
+ * @param {Node} node where
+ * @param {any} value as for JSON.stringify; undefined is stored as the empty string, as glsdb always did
+ * @returns {string}
+ */
+function jsonText(node, value) {
+  const text = JSON.stringify(value);
+  if (text !== undefined) return text;
+  if (value === undefined) return '""';
+  throw failure('ERR_ARG', `${node.path}: ${describe(value)} is no document`);
+}
+
+/**
+ * @param {string} _key
+ * @param {unknown} value
+ * @returns {unknown}
+ */
+function legacyReviver(_key, value) {
+  return typeof value === 'string' ? legacyValue(value) : value;
+}
+
+/**
+ * @param {Node} node
+ * @returns {any} its document, or undefined where nothing is stored
+ */
+export function readOrUndefined(node) {
+  const { connection, handle } = node._tree;
+  const text = handle.documentText(...node._subscripts);
+  node._tell('document_get');
+  if (text === undefined) return undefined;
+  return connection.legacyValues ? JSON.parse(text, legacyReviver) : JSON.parse(text);
+}
+
+/**
+ * @param {Node} node
+ * @returns {any} its document, or `''` where nothing is stored
+ */
+export function read(node) {
+  const document = readOrUndefined(node);
+  return document === undefined ? '' : document;
+}
+
+/**
+ * Puts a document in place of everything that is stored at and below a node.
+ *
+ * @param {Node} node
+ * @param {any} value
+ */
+export function replace(node, value) {
+  if (value instanceof Uint8Array) replaceByBytes(node, value);
+  else node._tree.handle.setDocumentText(...node._subscripts, jsonText(node, value));
+  node._tell('document_set', { value });
+}
+
+/**
+ * JSON has no bytes, so a document that is nothing but bytes takes two calls.
+ *
+ * @param {Node} node
+ * @param {Uint8Array} bytes
+ */
+function replaceByBytes(node, bytes) {
+  const { connection, handle } = node._tree;
+  connection.atomically(() => {
+    handle.delete(...node._subscripts);
+    handle.setTyped(...node._subscripts, bytes);
+  });
+}
+
+/**
+ * Writes a document over what is there: what it does not name stays.
+ *
+ * @param {Node} node
+ * @param {any} value
+ */
+export function merge(node, value) {
+  node._tree.handle.mergeDocumentText(...node._subscripts, jsonText(node, value));
+  node._tell('document_merge', { value });
+}
+
+/**
+ * Puts a value under a key of an object, in place of what is there.
+ *
+ * @param {Node} node the object
+ * @param {string} name any key that a JSON object can have
+ * @param {any} value
+ */
+export function setProperty(node, name, value) {
+  const child = node.property(name);
+  if (!isMarkedName(name)) {
+    replace(child, value);
+    return;
+  }
+  // Such a key is only told from an array index by a mark at the object, which a merge puts there.
+  node._tree.connection.atomically(() => {
+    child.delete();
+    merge(node, { [name]: value });
+  });
+}

@@ -1,0 +1,161 @@
+// Documents in small steps, one call for each node or leaf, as the published glsdb does it: for programs that watch the
+// events of every call, and to measure what one call for a whole document saves. Nothing is lost on these ways either.
+
+import { indexOfKey, isIndexKey, isMarkedName, propertyOfSubscript, subscriptOfProperty } from './keys.mjs';
+import { kindOf } from './kinds.mjs';
+import { leafValue, walkLeaves } from './leaves.mjs';
+
+/**
+ * @typedef {import('./node.mjs').Node} Node
+ */
+
+/**
+ * @param {Node} node
+ * @returns {any}
+ */
+function leafOf(node) {
+  node._tell('get');
+  return leafValue(node, node._subscripts);
+}
+
+/**
+ * Gives an object or array a member; `__proto__` is a key like any other.
+ *
+ * @param {any} container
+ * @param {string} subscript the member's
+ * @param {any} value
+ */
+function putMember(container, subscript, value) {
+  if (Array.isArray(container)) {
+    if (isIndexKey(subscript)) putAt(container, indexOfKey(subscript), value);
+    return;
+  }
+  const name = propertyOfSubscript(subscript);
+  if (name !== '__proto__') container[name] = value;
+  else
+    Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+/**
+ * @param {any[]} array
+ * @param {number} index
+ * @param {any} value
+ */
+function putAt(array, index, value) {
+  // JSON knows no holes.
+  while (array.length < index) array.push(null);
+  array[index] = value;
+}
+
+/**
+ * @param {any} container
+ * @param {string} subscript
+ * @returns {any} undefined when there is no such member yet
+ */
+function ownMember(container, subscript) {
+  if (Array.isArray(container)) return container[indexOfKey(subscript)];
+  const name = propertyOfSubscript(subscript);
+  return Object.hasOwn(container, name) ? Reflect.get(container, name) : undefined;
+}
+
+/**
+ * Reads a document by nested steps: is it a leaf, which child is next, what is its value.
+ *
+ * @param {Node} node
+ * @returns {any} `''` where nothing is stored
+ */
+export function readByNext(node) {
+  return node.hasChildren ? readChildren(node) : leafOf(node);
+}
+
+/**
+ * @param {Node} node one that has children
+ * @returns {any}
+ */
+function readChildren(node) {
+  const container = kindOf(node) === 'array' ? [] : {};
+  node.forEachChildNode((/** @type {Node} */ child) => {
+    putMember(container, String(child.key), child.isLeafNode ? leafOf(child) : readChildren(child));
+  });
+  return container;
+}
+
+/**
+ * Reads a document with one cursor over its values.
+ *
+ * @param {Node} node
+ * @returns {any} `''` where nothing is stored
+ */
+export function readByLeaves(node) {
+  if (!node.hasChildren) return leafOf(node);
+  const document = kindOf(node) === 'array' ? [] : {};
+  const depth = node._subscripts.length;
+  walkLeaves(node, false, (subscripts) => {
+    putLeaf(document, subscripts, depth, leafValue(node, subscripts));
+  });
+  return document;
+}
+
+/**
+ * Puts a value into a document, and the containers that lead to it.
+ *
+ * @param {any} document
+ * @param {string[]} subscripts
+ * @param {number} depth how many of them lead to the document
+ * @param {any} value
+ */
+function putLeaf(document, subscripts, depth, value) {
+  const last = subscripts.length - 1;
+  let container = document;
+  for (let at = depth; at < last; at += 1) {
+    let inner = ownMember(container, subscripts[at]);
+    // Not an object: nothing yet, or the value of a node that turns out to have children, which then count.
+    if (typeof inner !== 'object' || inner === null) {
+      inner = isMarkedName(subscripts[at + 1]) ? [] : {};
+      putMember(container, subscripts[at], inner);
+    }
+    container = inner;
+  }
+  putMember(container, subscripts[last], value);
+}
+
+/** Keys that stand for themselves as subscripts and that nothing takes for anything else. */
+const PLAIN_KEY = /^[A-Za-z0-9_$]/;
+
+/**
+ * Writes a document with one `set` for each scalar, over what is there. Other readers can see it half-written.
+ *
+ * @param {Node} node
+ * @param {any} value
+ */
+export function writeByLeaves(node, value) {
+  writeLeaf(node, JSON.parse(JSON.stringify(value) ?? '""'));
+}
+
+/**
+ * @param {Node} node
+ * @param {any} value plain JSON
+ */
+function writeLeaf(node, value) {
+  if (typeof value !== 'object' || value === null) {
+    node.rawSet(value);
+  } else if (Array.isArray(value) && value.length > 0) {
+    for (let at = 0; at < value.length; at += 1) writeLeaf(node._(at), value[at]);
+  } else {
+    writeObject(node, value);
+  }
+}
+
+/**
+ * @param {Node} node
+ * @param {any} value an object, or an empty array
+ */
+function writeObject(node, value) {
+  const names = Object.keys(value);
+  // What needs a mark or an escape is left to the one call that knows how.
+  if (names.length === 0 || !names.every((name) => PLAIN_KEY.test(name))) {
+    node.merge(value);
+    return;
+  }
+  for (const name of names) writeLeaf(node._child(subscriptOfProperty(name)), value[name]);
+}
