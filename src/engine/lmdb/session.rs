@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::sys::{Cursor, Reader, Step, Writer};
+use super::sys::{Cursor, Entry, Reader, Step, Writer};
 use super::{PAGE, Shared, chunks, space};
 use crate::engine::{Batch, Bound, Change, Flow, Operation, Range, Session, Visitor};
 use crate::error::{Error, Result};
@@ -142,19 +142,33 @@ fn drop_chunks(shared: &Shared, writer: &mut Writer, key: &[u8]) -> Result<()> {
     let cursor = writer.cursor(&shared.env)?;
     if cursor.go(Step::Exact, key)?.is_some_and(|(_, stored)| chunks::is_head(stored)) {
         let (start, end) = chunks::stretch(key);
-        delete_range(shared, writer, &start, &end)?;
+        let mut here = cursor.go(Step::AtOrAfter, &start)?;
+        while here.is_some_and(|(key, _)| key < end.as_slice()) {
+            cursor.delete()?;
+            here = cursor.go(Step::Next, &[])?;
+        }
     }
     Ok(())
 }
 
+/// Deletes the nodes of a range. A node goes with its chunks and stays with them, also where a bound lies between.
 fn delete_range(shared: &Shared, writer: &mut Writer, start: &[u8], end: &[u8]) -> Result<()> {
     let cursor = writer.cursor(&shared.env)?;
     let mut here = cursor.go(Step::AtOrAfter, start)?;
-    while here.is_some_and(|(key, _)| key < end) {
+    if let Some(past) = here.and_then(past_chunks) {
+        here = cursor.go(Step::AtOrAfter, &past)?;
+    }
+    // A chunk met here is one of a node that was deleted just before.
+    while here.is_some_and(|(key, stored)| key < end || chunks::is_chunk(stored)) {
         cursor.delete()?;
         here = cursor.go(Step::Next, &[])?;
     }
     Ok(())
+}
+
+/// Where to go on when a look has landed on a chunk.
+fn past_chunks((key, stored): Entry<'_>) -> Option<Vec<u8>> {
+    chunks::is_chunk(stored).then(|| chunks::stretch(chunks::node_of(key)).1)
 }
 
 /// Moves to the last entry before `end` that is a value of a node, not a chunk.
@@ -203,7 +217,13 @@ impl Session for LmdbSession {
     fn seek(&mut self, bound: Bound<'_>, key: &mut Vec<u8>, value: Option<&mut Vec<u8>>) -> Result<bool> {
         self.read(|cursor| {
             let found = match bound {
-                Bound::AtOrAfter(start) => cursor.go(Step::AtOrAfter, start)?,
+                Bound::AtOrAfter(start) => {
+                    let entry = cursor.go(Step::AtOrAfter, start)?;
+                    match entry.and_then(past_chunks) {
+                        Some(past) => cursor.go(Step::AtOrAfter, &past)?,
+                        None => entry,
+                    }
+                }
                 Bound::Before(end) => before(cursor, end)?,
             };
             let Some((found_key, stored)) = found else { return Ok(false) };
@@ -295,6 +315,8 @@ impl Session for LmdbSession {
     fn abort(&mut self) {
         if let Some(writer) = self.end() {
             drop(writer);
+            // What the transaction showed is seen no more.
+            self.writes += 1;
             self.shared.gate.leave(&self.shared.header.fields().gate);
         }
     }

@@ -309,6 +309,9 @@ impl Cursor {
     #[inline]
     pub fn go(&mut self, step: Step, key: &[u8]) -> Result<Option<Entry<'_>>> {
         let operation = match step {
+            // LMDB has no empty keys and refuses to look for one: nothing is there, and the first key follows it.
+            Step::Exact if key.is_empty() => return Ok(None),
+            Step::AtOrAfter if key.is_empty() => ffi::MDB_FIRST,
             Step::Exact => ffi::MDB_SET_KEY,
             Step::AtOrAfter => ffi::MDB_SET_RANGE,
             Step::Next => ffi::MDB_NEXT,
