@@ -6,14 +6,15 @@
 //! mean is the business of the rooms above.
 
 pub mod lmdb;
+pub mod sled;
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
 
-/// The longest value an engine without chunks takes, in bytes (256 MiB).
-pub const MAX_VALUE: usize = 256 << 20;
+/// The longest value an engine without chunks takes: 256 MiB and the type byte.
+pub const MAX_VALUE: usize = (256 << 20) + 1;
 
 /// Value type bytes from here up belong to the engines; no value of [`crate::value`] begins with one.
 pub const ENGINE_TAGS: u8 = 0xF1;
@@ -285,9 +286,14 @@ impl Default for Options {
 /// [`Error::Unsupported`] for an unknown engine, [`Error::Locked`] when the store is held in a way that cannot be
 /// shared, and what the system or the engine answers.
 pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Engine>> {
+    let other = |engine: &str| {
+        Error::Unsupported(format!("{} holds a store of the engine '{engine}': open it with that", path.display()))
+    };
     match options.engine.as_str() {
+        "lmdb" if path.join(sled::FOLDER).exists() => Err(other("sled")),
+        "sled" if path.join(lmdb::HEADER).exists() => Err(other("lmdb")),
         "lmdb" => Ok(Box::new(lmdb::Lmdb::open(path, options)?)),
-
+        "sled" => Ok(Box::new(sled::Sled::open(path, options)?)),
         other => Err(Error::Unsupported(format!("there is no engine {other:?}: use 'lmdb' or 'sled'"))),
     }
 }

@@ -35,6 +35,8 @@ const MAX_READERS: u32 = 4096;
 const MAP_SIZE: u64 = 1 << 40;
 const LEAST_MAP_SIZE: u64 = 1 << 30;
 const PAGE: u64 = 4096;
+/// The header's name in a store's folder.
+pub const HEADER: &str = "header";
 
 /// The engine `lmdb`.
 pub struct Lmdb {
@@ -135,7 +137,7 @@ struct Opened {
 impl Opened {
     fn prepare(path: &Path, alone: bool, place: Place) -> Result<Opened> {
         let working = path.join("working.mdb");
-        let header_path = path.join("header");
+        let header_path = path.join(HEADER);
         let (header, _) = Header::open(&header_path)?;
         let fields = header.fields();
         if alone {
@@ -277,7 +279,7 @@ impl Drop for Shared {
             unsafe { ManuallyDrop::drop(env) };
             if whole && File::open(path).and_then(|folder| folder.sync_all()).is_ok() {
                 header.fields().set_clean(true);
-                let _ = header.sync(&path.join("header"));
+                let _ = header.sync(&path.join(HEADER));
             }
         });
     }

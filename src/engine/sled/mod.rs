@@ -1,0 +1,110 @@
+//! The engine `sled`: pure Rust, for the threads of one process.
+//!
+//! What it promises. A write that has returned is seen by every thread at once; a batch and a transaction are seen and
+//! recovered as a whole; scans and held snapshots show one moment (see [`moments`]), and nobody waits for them. Only
+//! writers wait for each other (see [`gate`]).
+//!
+//! What it does not promise. sled keeps new writes in memory and writes them out every flush interval: what returned
+//! before the last flush, or before [`Engine::sync`], survives a killed process, what came later may be gone. There are
+//! open reports of sled stores that do not open after an abrupt stop (spacejam/sled issues 1527 and 1533), and a store
+//! whose files were damaged may open with entries missing, since sled drops the records it cannot verify: keep backups, or
+//! use the engine `lmdb`. A second process gets [`Error::Locked`].
+//!
+//! A transaction's writes stay in memory until it commits. sled's files lie in the folder `sled` below the store's.
+
+mod failure;
+mod gate;
+mod moments;
+mod session;
+mod view;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::gate::Gate;
+use self::moments::Moments;
+use self::session::SledSession;
+use super::{Engine, Options, Session, Stats};
+use crate::error::{Error, Result};
+use crate::patience;
+
+/// Where sled's files lie in a store's folder.
+pub const FOLDER: &str = "sled";
+
+/// A store that this process has just closed is let go by sled's own threads a moment later.
+const CLOSING: Duration = Duration::from_secs(1);
+/// How long between two looks.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The engine `sled`.
+pub struct Sled {
+    moments: Arc<Moments>,
+    gate: Arc<Gate>,
+}
+
+impl Sled {
+    /// Opens or makes the store in the folder `path`.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] when another process has it open, [`Error::Corrupt`], or the system's answer.
+    pub fn open(path: &Path, options: &Options) -> Result<Sled> {
+        let folder = path.join(FOLDER);
+        if !options.create && !folder.is_dir() {
+            return Err(Error::io("cannot find a sled store in", path, std::io::ErrorKind::NotFound.into()));
+        }
+        let milliseconds = u64::try_from(options.flush_interval.as_millis()).unwrap_or(u64::MAX).max(1);
+        let config = sled::Config::new().path(&folder).flush_every_ms(Some(milliseconds));
+        let mut opened = None;
+        let waited = patience::wait("the closing of the store", Some(CLOSING), |slice| {
+            opened = attempt(&folder, &config)?;
+            if opened.is_none() {
+                std::thread::sleep(slice.min(LOOK));
+            }
+            Ok(opened.is_some())
+        });
+        match (waited, opened) {
+            (Ok(()), Some(db)) => {
+                Ok(Sled { moments: Arc::new(Moments::new(db, folder)), gate: Arc::new(Gate::default()) })
+            }
+            (Err(Error::Busy(_)) | Ok(()), _) => Err(failure::locked(path)),
+            (Err(error), _) => Err(error),
+        }
+    }
+}
+
+/// Opens the files; none when somebody has them open.
+fn attempt(folder: &Path, config: &sled::Config) -> Result<Option<sled::Db>> {
+    match catch_unwind(AssertUnwindSafe(|| config.open())) {
+        Ok(Ok(db)) => Ok(Some(db)),
+        Ok(Err(error)) if failure::is_lock(&error) => Ok(None),
+        Ok(Err(error)) => Err(failure::error(folder, error)),
+        Err(panic) => Err(failure::panic(folder, panic.as_ref())),
+    }
+}
+
+impl Engine for Sled {
+    fn name(&self) -> &'static str {
+        "sled"
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>> {
+        Ok(Box::new(SledSession::new(Arc::clone(&self.moments), Arc::clone(&self.gate))))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.moments.attempt(|db| db.flush().map(|_| ()))
+    }
+
+    /// Counting the entries reads every one of them.
+    fn stats(&self) -> Result<Stats> {
+        self.moments.attempt(|db| {
+            Ok(Stats {
+                entries: db.len() as u64,
+                disk_bytes: db.size_on_disk()?,
+                details: vec![("recovered", u64::from(db.was_recovered()))],
+            })
+        })
+    }
+}
