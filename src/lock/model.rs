@@ -2,7 +2,6 @@
 //! other. It runs on every place that locks can have, also with hashes that collide all the time.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -120,6 +119,8 @@ proptest! {
 
 #[cfg(target_os = "linux")]
 mod on_bytes {
+    use std::path::Path;
+
     use super::super::ofd::{Bytes, Hash, hash};
     use super::*;
 
