@@ -117,7 +117,7 @@ describe('an object', () => {
       '[]',
       'a.b',
       '01',
-      '\u0001',
+      '\u001b',
       '😀',
     ];
     for (const name of names) things[name] = { is: name };

@@ -26,8 +26,8 @@ describe('value', () => {
     fc.assert(
       fc.property(value, (stored) => {
         node.value = stored;
-        assert.equal(node.value, Object.is(stored, -0) ? 0 : stored);
-        assert.equal(node.getValue(), Object.is(stored, -0) ? 0 : stored);
+        assert.ok(Object.is(node.value, stored));
+        assert.ok(Object.is(node.getValue(), stored));
       }),
     );
   });

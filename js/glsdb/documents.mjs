@@ -99,6 +99,18 @@ export function merge(node, value) {
 }
 
 /**
+ * Changes a document by a JSON Merge Patch, RFC 7396: null takes a key away, an object is followed, anything else is put
+ * in place.
+ *
+ * @param {Node} node
+ * @param {any} change
+ */
+export function patch(node, change) {
+  node._tree.handle.patchDocumentText(...node._subscripts, jsonText(node, change));
+  node._tell('document_patch', { value: change });
+}
+
+/**
  * Puts a value under a key of an object, in place of what is there.
  *
  * @param {Node} node the object

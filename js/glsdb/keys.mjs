@@ -10,15 +10,16 @@ const BRACKET = 91;
 /** Digits of an index that needs no letter: `[000000]` to `[999999]`, the form of the published glsdb. */
 const PLAIN_DIGITS = 6;
 
-/** For each number of digits above six, the letter that keeps longer indexes behind shorter ones. */
-const LETTERS = ['a', 'b', 'c', 'd'];
+/** `a`, in front of seven digits, `b` in front of eight and so on: letters keep longer indexes behind shorter ones. */
+const FIRST_LETTER = 97;
 
 /** In front of the key `''`, which is no subscript, and of keys that begin with this character themselves. */
-const ESCAPE = '\u0001';
+const ESCAPE = '\u001b';
 
 const HIGHEST_INDEX = 2 ** 32 - 2;
 
-const INDEX_KEY = /^\[(?:\d{6}|a[1-9]\d{6}|b[1-9]\d{7}|c[1-9]\d{8}|d[1-9]\d{9})\]$/;
+/** An index as stored: the published glsdb writes those of seven and more digits without a letter. */
+const INDEX_KEY = /^\[(?:([a-m]?)([1-9]\d{6,18})|\d{6})\]$/;
 const BRACKETED_NUMBER = /^\[\+?(\d+)\]$/;
 const WHOLE_NUMBER = /^(?:0|[1-9]\d*)$/;
 
@@ -37,9 +38,8 @@ export function indexKey(index) {
       `an array index is a whole number from 0 to ${HIGHEST_INDEX}, not ${describe(index)}`,
     );
   }
-  const digits = String(number);
-  const extra = digits.length - PLAIN_DIGITS;
-  return extra > 0 ? `[${LETTERS[extra - 1]}${digits}]` : `[${digits.padStart(PLAIN_DIGITS, '0')}]`;
+  const digits = String(number).padStart(PLAIN_DIGITS, '0');
+  return digits.length > PLAIN_DIGITS ? `[${letterFor(digits.length)}${digits}]` : `[${digits}]`;
 }
 
 /**
@@ -57,7 +57,17 @@ function wholeNumber(text) {
  * @returns {subscript is string}
  */
 export function isIndexKey(subscript) {
-  return typeof subscript === 'string' && subscript.charCodeAt(0) === BRACKET && INDEX_KEY.test(subscript);
+  if (typeof subscript !== 'string' || subscript.charCodeAt(0) !== BRACKET) return false;
+  const match = INDEX_KEY.exec(subscript);
+  return match !== null && (!match[1] || letterFor(match[2].length) === match[1]);
+}
+
+/**
+ * @param {number} digits seven or more
+ * @returns {string} the letter in front of an index with so many digits
+ */
+function letterFor(digits) {
+  return String.fromCharCode(FIRST_LETTER + digits - PLAIN_DIGITS - 1);
 }
 
 /**
@@ -103,9 +113,8 @@ export function subscriptOf(key) {
  * @returns {string}
  */
 function paddedIndex(key) {
-  if (INDEX_KEY.test(key)) return key;
   const match = BRACKETED_NUMBER.exec(key);
-  return match ? indexKey(/** @type {string} */ (match[1])) : key;
+  return match && Number(match[1]) <= HIGHEST_INDEX ? indexKey(match[1]) : key;
 }
 
 /**
@@ -146,7 +155,7 @@ function placePoint(digits, point) {
  * @returns {boolean}
  */
 export function isMarkedName(subscript) {
-  return subscript.charCodeAt(0) === BRACKET && (subscript === '[]' || INDEX_KEY.test(subscript));
+  return subscript === '[]' || isIndexKey(subscript);
 }
 
 /**
@@ -166,5 +175,7 @@ export function subscriptOfProperty(name) {
  * @returns {string}
  */
 export function propertyOfSubscript(subscript) {
-  return subscript.startsWith(ESCAPE) ? subscript.slice(ESCAPE.length) : subscript;
+  if (!subscript.startsWith(ESCAPE)) return subscript;
+  const name = subscript.slice(ESCAPE.length);
+  return name === '' || name.startsWith(ESCAPE) ? name : subscript;
 }

@@ -6,8 +6,8 @@ import { isMarkedName } from './keys.mjs';
 /** @typedef {import('./node.mjs').Node} Node */
 
 /**
- * Looks at the first child, which tells an array from an object unless the object's keys look like indexes; only then
- * is the document itself looked at.
+ * Looks at the first and the last child, which tell an array from an object unless the object's keys look like indexes;
+ * only then is the document itself looked at.
  *
  * @param {Node} node
  * @returns {'array' | 'object' | 'value' | undefined} undefined where nothing is stored
@@ -19,7 +19,7 @@ export function kindOf(node) {
     const isValue = handle.typed(...node._subscripts) !== undefined;
     return isValue ? 'value' : kindOfText(handle.documentText(...node._subscripts));
   }
-  if (!isMarkedName(first)) return 'object';
+  if (!isMarkedName(first) || !isMarkedName(neighbourKey(node, 'previous', ''))) return 'object';
   return node._defined('isArray') === '10' ? 'array' : kindOfText(handle.documentText(...node._subscripts));
 }
 

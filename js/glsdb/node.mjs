@@ -7,7 +7,6 @@ import * as documents from './documents.mjs';
 import { describe, failure } from './failure.mjs';
 import { indexKey, isIndexKey, subscriptOf, subscriptOfProperty } from './keys.mjs';
 import { forEachLeafNode } from './leaves.mjs';
-import { patch } from './patch.mjs';
 import { pathOf } from './paths.mjs';
 import { pointed } from './pointer.mjs';
 import { proxyOf } from './proxy.mjs';
@@ -183,7 +182,7 @@ export class Node {
 
   /** @param {any} change */
   patch(change) {
-    patch(this, change);
+    documents.patch(this, change);
   }
 
   /** @param {any} value */

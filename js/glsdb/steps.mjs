@@ -1,6 +1,7 @@
 // Documents in small steps, one call for each node or leaf, as the published glsdb does it: for programs that watch the
 // events of every call, and to measure what one call for a whole document saves. Nothing is lost on these ways either.
 
+import { read } from './documents.mjs';
 import { indexOfKey, isIndexKey, isMarkedName, propertyOfSubscript, subscriptOfProperty } from './keys.mjs';
 import { kindOf } from './kinds.mjs';
 import { leafValue, walkLeaves } from './leaves.mjs';
@@ -24,16 +25,20 @@ function leafOf(node) {
  * @param {any} container
  * @param {string} subscript the member's
  * @param {any} value
+ * @returns {boolean} false where an array turns out to be none, because a child of it is no member
  */
 function putMember(container, subscript, value) {
   if (Array.isArray(container)) {
     if (isIndexKey(subscript)) putAt(container, indexOfKey(subscript), value);
-    return;
+    return isMarkedName(subscript);
   }
   const name = propertyOfSubscript(subscript);
-  if (name !== '__proto__') container[name] = value;
-  else
+  if (name === '__proto__') {
     Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    container[name] = value;
+  }
+  return true;
 }
 
 /**
@@ -53,7 +58,7 @@ function putAt(array, index, value) {
  * @returns {any} undefined when there is no such member yet
  */
 function ownMember(container, subscript) {
-  if (Array.isArray(container)) return container[indexOfKey(subscript)];
+  if (Array.isArray(container)) return isIndexKey(subscript) ? container[indexOfKey(subscript)] : undefined;
   const name = propertyOfSubscript(subscript);
   return Object.hasOwn(container, name) ? Reflect.get(container, name) : undefined;
 }
@@ -74,10 +79,12 @@ export function readByNext(node) {
  */
 function readChildren(node) {
   const container = kindOf(node) === 'array' ? [] : {};
+  let fits = true;
   node.forEachChildNode((/** @type {Node} */ child) => {
-    putMember(container, String(child.key), child.isLeafNode ? leafOf(child) : readChildren(child));
+    const value = child.isLeafNode ? leafOf(child) : readChildren(child);
+    fits = putMember(container, String(child.key), value) && fits;
   });
-  return container;
+  return fits ? container : read(node);
 }
 
 /**
@@ -90,10 +97,11 @@ export function readByLeaves(node) {
   if (!node.hasChildren) return leafOf(node);
   const document = kindOf(node) === 'array' ? [] : {};
   const depth = node._subscripts.length;
+  let fits = true;
   walkLeaves(node, false, (subscripts) => {
-    putLeaf(document, subscripts, depth, leafValue(node, subscripts));
+    fits = putLeaf(document, subscripts, depth, leafValue(node, subscripts)) && fits;
   });
-  return document;
+  return fits ? document : read(node);
 }
 
 /**
@@ -103,20 +111,30 @@ export function readByLeaves(node) {
  * @param {string[]} subscripts
  * @param {number} depth how many of them lead to the document
  * @param {any} value
+ * @returns {boolean} false where an array turns out to be none
  */
 function putLeaf(document, subscripts, depth, value) {
   const last = subscripts.length - 1;
   let container = document;
+  let fits = true;
   for (let at = depth; at < last; at += 1) {
     let inner = ownMember(container, subscripts[at]);
-    // Not an object: nothing yet, or the value of a node that turns out to have children, which then count.
-    if (typeof inner !== 'object' || inner === null) {
+    // Nothing yet, or the value of a node that turns out to have children, which then count.
+    if (!isContainer(inner)) {
       inner = isMarkedName(subscripts[at + 1]) ? [] : {};
-      putMember(container, subscripts[at], inner);
+      fits = putMember(container, subscripts[at], inner) && fits;
     }
     container = inner;
   }
-  putMember(container, subscripts[last], value);
+  return putMember(container, subscripts[last], value) && fits;
+}
+
+/**
+ * @param {any} member
+ * @returns {boolean} whether it is an object or array of a document
+ */
+function isContainer(member) {
+  return typeof member === 'object' && member !== null && !(member instanceof Uint8Array);
 }
 
 /** Keys that stand for themselves as subscripts and that nothing takes for anything else. */

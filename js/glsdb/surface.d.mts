@@ -82,6 +82,7 @@ export interface Events {
   document_get: Payload;
   document_set: Payload & { value: unknown };
   document_merge: Payload & { value: unknown };
+  document_patch: Payload & { value: unknown };
 }
 
 export interface NodeClass {
@@ -206,7 +207,7 @@ export interface Node {
   readonly document_q: Stored;
   /** Writes a document over what is here, in one call: what it does not name stays. */
   merge(value: unknown): void;
-  /** Applies a JSON Merge Patch (RFC 7396), as one transaction. */
+  /** Applies a JSON Merge Patch (RFC 7396), in one call. */
   patch(change: unknown): void;
   /** Writes a document over what is here with one `set` for each scalar, which others can see half done. */
   setLeaves(value: unknown): void;
