@@ -124,6 +124,7 @@ mod tests {
         one.give(&NODE).unwrap();
         assert!(other.take(&NODE).unwrap());
         drop(one);
+        assert!(!OneProcess::new(folder.path().to_path_buf()).take(&NODE).unwrap());
         assert!(matches!(claimed_file(folder.path()), Err(Error::Unsupported(_))));
         drop(other);
         claimed_file(folder.path()).unwrap();
