@@ -10,6 +10,7 @@ const MOST_NAMES = 500;
 export function startDirectory() {
   find(document, '#directory-refresh', HTMLButtonElement).addEventListener('click', () => refresh(true));
   document.addEventListener('globals-changed', () => refresh(false));
+  addEventListener('hashchange', markCurrent);
   refresh(false);
 }
 
@@ -25,9 +26,18 @@ async function refresh(asked) {
   try {
     const names = await globalDirectory();
     list.replaceChildren(...names.slice(0, MOST_NAMES).map(entry));
+    markCurrent();
     note.textContent = summary(names.length, asked);
   } catch (error) {
     note.textContent = `The list could not be read. ${/** @type {Error} */ (error).message}`;
+  }
+}
+
+/** Tells the global whose page is shown from the others. */
+function markCurrent() {
+  for (const link of document.querySelectorAll('#directory-list a')) {
+    if (link.getAttribute('href') === location.hash) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
   }
 }
 

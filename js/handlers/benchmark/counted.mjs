@@ -16,6 +16,8 @@
  * @property {(...subscripts: Argument[]) => string} delete
  * @property {(...subscripts: Argument[]) => string} next
  * @property {(...subscripts: Argument[]) => string} previous
+ * @property {(...subscriptsThenSeconds: Argument[]) => string} lock `"0"` when it could not be had in time
+ * @property {(...subscripts: Argument[]) => string} unlock
  * @property {(...subscriptsThenJson: Argument[]) => unknown} setDocumentText
  * @property {(...subscripts: Argument[]) => string | undefined} documentText
  *

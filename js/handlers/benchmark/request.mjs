@@ -25,7 +25,7 @@ const RESERVED_NAME = '%caretdb';
 
 /**
  * An answer that is not a figure: what the caller is told, and with which HTTP status.
- * `reason` is a fixed word for programs: `body`, `name`, `confirm`, `cancelled`, `difference`.
+ * `reason` is a fixed word for programs: `body`, `name`, `confirm`, `running`, `cancelled`, `difference`.
  */
 export class Refusal extends Error {
   /**

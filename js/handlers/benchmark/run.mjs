@@ -32,14 +32,23 @@ import { Refusal } from './request.mjs';
  * @throws {Refusal} when it may not clear the global, was cancelled, or read back something else than it wrote
  */
 export async function runBenchmark(global, marks, request, pace) {
-  requireOwnGlobal(global, marks, request.confirm);
+  if (marks.lock(global.name, 0) !== '1') {
+    throw new Refusal(
+      409,
+      'running',
+      `A benchmark is running on ^${global.name}; wait for its end, or name another global`,
+    );
+  }
   try {
+    requireOwnGlobal(global, marks, request.confirm);
     return await timeSections(global, marks, request, pace);
   } catch (error) {
     if (error instanceof Refusal && error.reason === 'cancelled') {
       await discard(global, marks, request.noOfRecords, pace);
     }
     throw error;
+  } finally {
+    marks.unlock(global.name);
   }
 }
 
