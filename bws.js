@@ -5,7 +5,9 @@ import { start } from './js/http/start.mjs';
 
 await start('Bun.serve', 'bun bws.js', async (options, port, hostname) => {
   const router = new Router(options);
-  const server = Bun.serve({ port, hostname, maxRequestBodySize: router.bodyLimit, fetch: router.fetch });
+  // The router bounds bodies itself, with a reply that says so.
+  const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
+  const server = Bun.serve({ port, hostname, maxRequestBodySize, fetch: router.fetch });
   return {
     url: server.url.href.replace(/\/$/, ''),
     async close() {

@@ -6,7 +6,7 @@
 //       workerHandlersByRoute: [{ method: 'get', url: '/user/:id', handlerPath: 'handlers/getUser.mjs' }],
 //     });
 //     router.get('/local', () => Response.json({ ok: true }));
-//     Bun.serve({ port: 3000, maxRequestBodySize: router.bodyLimit, fetch: router.fetch });
+//     Bun.serve({ port: 3000, fetch: router.fetch });
 
 import findMyWay from 'find-my-way';
 import { RequestError } from './http/errors.mjs';
@@ -85,11 +85,6 @@ export class Router {
     if (this.service.pages !== undefined) this.static(this.service.pages);
     /** For Bun.serve: `{fetch: router.fetch}`. @type {(request: Request, server: BunServer) => Promise<Response>} */
     this.fetch = (request, server) => this.useRoutes(request, server);
-  }
-
-  /** Bytes that a body may have: for Bun.serve's maxRequestBodySize. */
-  get bodyLimit() {
-    return this.service.bodyLimit;
   }
 
   /**
@@ -182,9 +177,9 @@ export class Router {
    * @throws {RequestError} 400 or 413
    */
   async readBody(request) {
-    const tooLarge = () => new RequestError(413, `The body is larger than ${this.bodyLimit} bytes`);
+    const tooLarge = () => new RequestError(413, `The body is larger than ${this.service.bodyLimit} bytes`);
     const length = request.headers.get('content-length');
-    if (length !== null && Number(length) > this.bodyLimit) throw tooLarge();
+    if (length !== null && Number(length) > this.service.bodyLimit) throw tooLarge();
     if (length !== null) {
       return parseBody(request.headers.get('content-type'), new Uint8Array(await request.arrayBuffer()));
     }
@@ -192,7 +187,7 @@ export class Router {
     let size = 0;
     for await (const chunk of /** @type {any} */ (request.body)) {
       size += chunk.length;
-      if (size > this.bodyLimit) throw tooLarge();
+      if (size > this.service.bodyLimit) throw tooLarge();
       chunks.push(chunk);
     }
     return parseBody(request.headers.get('content-type'), Buffer.concat(chunks));

@@ -53,13 +53,16 @@ function partsOf(request) {
 }
 
 /**
- * What a fault outside of handlers is answered with: a body that cannot be read, mostly.
+ * What a fault outside of handlers is answered with: a body that cannot be read, a path out of the folder of pages.
  * @param {Service} service
  * @param {any} error
+ * @param {string} url
  * @returns {Reply}
  */
-function replyOfFault(service, error) {
-  return error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? service.tooLarge() : replyOfError(error);
+function replyOfFault(service, error, url) {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return service.tooLarge();
+  if (error.statusCode === 403) return service.notFound(url);
+  return replyOfError(error);
 }
 
 /** @param {FastifyInstance} scope @param {Service} service */
@@ -70,7 +73,7 @@ function guardScope(scope, service) {
     if (refusal === undefined) done();
     else send(reply, refusal);
   });
-  scope.setErrorHandler((error, _request, reply) => send(reply, replyOfFault(service, error)));
+  scope.setErrorHandler((error, request, reply) => send(reply, replyOfFault(service, error, request.url)));
 }
 
 /** @param {FastifyInstance} scope @param {Service} service */

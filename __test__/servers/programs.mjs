@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../real/bun.mjs';
 
@@ -30,6 +31,14 @@ export const SERVERS = [
  * @property {(signal?: NodeJS.Signals) => Promise<number | null>} stop answers its exit status
  */
 
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+
+// A test that fails does not get to its stop(): no program may outlive the tests, or keep them from ending.
+after(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /**
  * Starts a program and waits until it says where it listens.
  * @param {string} runtime
@@ -43,6 +52,7 @@ export async function startProgram(runtime, args, environment = {}) {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
   let output = '';
   /** @type {(() => void)[]} */
   const waiters = [];
@@ -59,6 +69,7 @@ export async function startProgram(runtime, args, environment = {}) {
   let over = false;
   void ended.then(() => {
     over = true;
+    running.delete(child);
     tell();
   });
   /** @param {string | RegExp} text */

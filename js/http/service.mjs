@@ -89,7 +89,7 @@ export function storeOptions({ store, mgdbx }) {
   const { type, path, ...rest } = { ...mgdbx?.open, ...store };
   // The path of another product's open() is that product's installation, not a store.
   const own = type === undefined || type === 'CaretDB' ? path : undefined;
-  return { ...rest, path: resolve(String(own ?? process.env.CARETDB_PATH ?? 'caretdb-data')) };
+  return { ...rest, path: resolve(String(own || process.env.CARETDB_PATH || 'caretdb-data')) };
 }
 
 /** One server's routes, pool and runs. */
