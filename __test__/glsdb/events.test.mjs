@@ -85,14 +85,14 @@ describe('payloads', () => {
     ]);
   });
 
-  test('of walks name what was found', () => {
+  test('of walks have the seed of each step, those of cursors what was found', () => {
     root.document = { a: 1, b: { c: 2 } };
     const steps = events(() => root.forEachChildNode(() => {}));
     assert.deepEqual(
       steps.map(({ type, payload }) => [type, payload.node.path, payload.subscripts]),
       [
+        ['next', 'Counted', ['']],
         ['next', 'Counted', ['a']],
-        ['next', 'Counted', ['b']],
       ],
     );
     const leaves = events(() => root.forEachLeafNode(() => {}));

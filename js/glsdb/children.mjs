@@ -63,8 +63,8 @@ function walk(node, step, seed, visit) {
   for (;;) {
     const key = handle[step](...subscripts);
     if (key === '') return;
-    subscripts[last] = key;
     if (connection.listening) connection.emit(step, { node, subscripts: subscripts.slice() });
+    subscripts[last] = key;
     if (visit(key) === false) return;
   }
 }
