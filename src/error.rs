@@ -22,6 +22,14 @@ pub enum Error {
     /// The encoded key is longer than every engine promises to hold.
     #[error("the key takes {0} bytes, more than the {max} allowed: use fewer or shorter subscripts", max = crate::key::MAX_KEY)]
     KeyTooLong(usize),
+    /// A place in a document whose encoded key is longer than every engine promises to hold.
+    #[error("{path} takes a key of {bytes} bytes, more than the {max} allowed: nest less deeply or use shorter names", max = crate::key::MAX_KEY)]
+    PathTooLong {
+        /// The place, abbreviated.
+        path: String,
+        /// How long its key would be.
+        bytes: usize,
+    },
     /// What cannot be stored as a value.
     #[error("{0}")]
     BadValue(String),
@@ -98,7 +106,7 @@ impl Error {
             Error::Argument(_) => "ERR_ARG",
             Error::BadName(_) => "ERR_BAD_NAME",
             Error::BadKey(_) => "ERR_BAD_KEY",
-            Error::KeyTooLong(_) => "ERR_KEY_TOO_LONG",
+            Error::KeyTooLong(_) | Error::PathTooLong { .. } => "ERR_KEY_TOO_LONG",
             Error::BadValue(_) => "ERR_BAD_VALUE",
             Error::TooLarge(_) => "ERR_TOO_LARGE",
             Error::Closed(_) => "ERR_CLOSED",

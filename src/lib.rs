@@ -3,6 +3,7 @@
 //! Each module uses only those below it; nothing outside [`node`] knows that JavaScript exists, and nothing outside
 //! [`engine`] knows which engine keeps the bytes.
 
+pub mod document;
 pub mod engine;
 pub mod error;
 pub mod global;
