@@ -101,6 +101,16 @@ describe('forEachChildNode', () => {
     );
   });
 
+  test('of an empty array finds none', () => {
+    root.document = [];
+    assert.deepEqual(visited({}), []);
+    assert.equal(root.length, 0);
+    assert.deepEqual(root.leafNodes, []);
+    root.document = { '[]': 'a key like any other' };
+    assert.deepEqual(visited({}), ['[]']);
+    assert.equal(root.leafNodes.length, 1);
+  });
+
   test('does nothing without a callback, and passes on what one throws', () => {
     root.$(1).value = 1;
     root.forEachChildNode(/** @type {any} */ ({}));

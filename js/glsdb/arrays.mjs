@@ -5,15 +5,12 @@
 import { neighbourKey } from './children.mjs';
 import { readOrUndefined } from './documents.mjs';
 import { failure } from './failure.mjs';
-import { indexOfKey, isIndexKey } from './keys.mjs';
+import { EMPTY_ARRAY, indexOfKey, isIndexKey } from './keys.mjs';
 import { isArray, kindOf } from './kinds.mjs';
 
 export { isArray };
 
 /** @typedef {import('./node.mjs').Node} Node */
-
-/** What the published glsdb stores below an empty array. */
-const LEGACY_EMPTY = '[]';
 
 /**
  * @param {Node} node an array
@@ -38,7 +35,7 @@ function lastIndex(node) {
  */
 function indexBefore(node, key) {
   const before = neighbourKey(node, 'previous', key);
-  if (before === LEGACY_EMPTY) return indexBefore(node, LEGACY_EMPTY);
+  if (before === EMPTY_ARRAY) return indexBefore(node, EMPTY_ARRAY);
   return isIndexKey(before) ? indexOfKey(before) : -1;
 }
 

@@ -1,7 +1,8 @@
 // Walking the children of a node, in collation order or against it.
 
 import { compareSubscripts, isCanonicalNumber } from './collation.mjs';
-import { propertyOfSubscript, subscriptOf } from './keys.mjs';
+import { EMPTY_ARRAY, propertyOfSubscript, subscriptOf } from './keys.mjs';
+import { isArray } from './kinds.mjs';
 
 /**
  * @typedef {import('./node.mjs').Node} Node
@@ -92,6 +93,8 @@ function bound(key) {
 }
 
 /**
+ * Visits children; the leaf `[]` that stands for an empty array is none.
+ *
  * @param {Node} node
  * @param {Range} range
  * @param {((child: Node) => unknown) | undefined} callback answers false to stop
@@ -104,6 +107,7 @@ export function forEachChildNode(node, range, callback) {
   /** @param {string} key */
   const visit = (key) => {
     if (to !== '' && sign * compareSubscripts(key, to) > 0) return false;
+    if (key === EMPTY_ARRAY && isArray(node)) return true;
     return callback?.(node._child(key));
   };
   const prefix = range.startsWith === undefined ? '' : String(range.startsWith);

@@ -16,6 +16,9 @@ const FIRST_LETTER = 97;
 /** In front of the key `''`, which is no subscript, and of keys that begin with this character themselves. */
 const ESCAPE = '\u001b';
 
+/** The subscript of the one leaf below an empty array. Its value is the empty string. */
+export const EMPTY_ARRAY = '[]';
+
 const HIGHEST_INDEX = 2 ** 32 - 2;
 
 /** An index as stored: the published glsdb writes those of seven and more digits without a letter. */
@@ -149,13 +152,13 @@ function placePoint(digits, point) {
 
 /**
  * Whether a subscript among an object's children could be taken for that of an array member, so that the object carries
- * a mark. `[]` is what the published glsdb stores for an empty array.
+ * a mark.
  *
  * @param {string} subscript
  * @returns {boolean}
  */
 export function isMarkedName(subscript) {
-  return subscript === '[]' || isIndexKey(subscript);
+  return subscript === EMPTY_ARRAY || isIndexKey(subscript);
 }
 
 /**

@@ -1,5 +1,9 @@
 // Walking the values below a node, at any depth, with one cursor over the whole subtree.
 
+import { length } from './arrays.mjs';
+import { EMPTY_ARRAY } from './keys.mjs';
+import { isArray } from './kinds.mjs';
+
 /**
  * @typedef {import('./node.mjs').Node} Node
  * @typedef {import('./keys.mjs').Subscript} Subscript
@@ -63,15 +67,32 @@ function isBelow(subscripts, base) {
 }
 
 /**
- * Whether what a cursor found is no value but the mark of an object or array that has members of its own.
+ * What a leaf that a cursor found is to a program. The leaf `[]` of an empty array is the array; a mark at an object that
+ * has members is nothing.
  *
- * @param {Node} node any node of the global
+ * @param {Node} node the node whose leaves are visited
  * @param {string[]} subscripts
- * @returns {boolean}
+ * @param {string} text the value as text
+ * @returns {string[] | undefined} the subscripts to show, undefined for none
  */
-function isMarkOnly(node, subscripts) {
+function shownLeaf(node, subscripts, text) {
+  if (text !== '') return subscripts;
+  if (subscripts.at(-1) === EMPTY_ARRAY) {
+    const array = node._descendant(subscripts.slice(0, -1));
+    if (isArray(array)) return isEmptyBelow(node, array) ? subscripts.slice(0, -1) : undefined;
+  }
   const { handle } = node._tree;
-  return handle.typed(...subscripts) === undefined && handle.defined(...subscripts) === '11';
+  const isMark = handle.typed(...subscripts) === undefined && handle.defined(...subscripts) === '11';
+  return isMark ? undefined : subscripts;
+}
+
+/**
+ * @param {Node} node
+ * @param {Node} array
+ * @returns {boolean} whether an array has no members, and is not the node itself
+ */
+function isEmptyBelow(node, array) {
+  return array._subscripts.length > node._subscripts.length && length(array) === 0;
 }
 
 /**
@@ -83,8 +104,9 @@ export function forEachLeafNode(node, options, callback) {
   const backwards = options.direction === 'reverse' || options.direction === 'backwards';
   const { name } = node._tree;
   walkLeaves(node, backwards, (subscripts, text) => {
-    if (text === '' && isMarkOnly(node, subscripts)) return true;
-    if (!options.getdata) return callback?.(node._descendant(subscripts));
-    return callback?.([name, ...subscripts], leafValue(node, subscripts));
+    const shown = shownLeaf(node, subscripts, text);
+    if (shown === undefined) return true;
+    if (!options.getdata) return callback?.(node._descendant(shown));
+    return callback?.([name, ...shown], leafValue(node, shown));
   });
 }
