@@ -6,7 +6,7 @@
 //   npm test -- --runtime=bun         one runtime: this, node or bun
 
 import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BuildError, buildAddon } from '../js/build.mjs';
@@ -32,7 +32,9 @@ console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skippe
  */
 async function main(choice, words) {
   if (!(await prepareAddon())) return { passed: 0, failed: 1, skipped: 0 };
-  const files = testFiles().filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+  const files = testFiles().filter(
+    (file) => words.length === 0 || words.some((word) => relative(root, file).includes(word)),
+  );
   return sum(chooseRuntimes(choice).map((runtime) => runOn(runtime, files)));
 }
 
