@@ -126,29 +126,37 @@ impl Connection {
         Ok(self.session.seek(Bound::Before(end), subscript, None)? && keep_child(parent, subscript))
     }
 
-    /// Adds `by` to a node's value as M does, stores the sum as canonical text, and writes that text to `sum`. A node
-    /// without a value counts as 0. No other write comes between.
+    /// Adds `by` to a node's value as M does and writes the sum to `sum` as canonical text. A node without a value counts
+    /// as 0. No other write comes between.
+    ///
+    /// The sum is stored as that text; as a number where one was stored before, or where none was and `typed` asks for
+    /// one, so that a number in a document stays one.
     ///
     /// # Errors
     /// As [`Connection::set`], and [`crate::error::Error::BadValue`] when the sum is out of M's range.
-    pub fn increment(&mut self, node: &[u8], by: &Decimal, sum: &mut Vec<u8>) -> Result<()> {
+    pub fn increment(&mut self, node: &[u8], by: &Decimal, typed: bool, sum: &mut Vec<u8>) -> Result<()> {
         self.check_writable()?;
         self.remember(node)?;
         self.session.update(node, &mut |stored, next| {
-            let total = match stored {
-                None => *by,
-                Some([value::TEXT | value::BYTES, text @ ..]) => number::increment(text, by)?,
+            let (total, as_number) = match stored {
+                None => (*by, typed),
+                Some([value::TEXT | value::BYTES, text @ ..]) => (number::increment(text, by)?, false),
                 Some(other) => {
                     let mut text = Vec::new();
                     value::write_text(&Value::read(other)?, &mut text);
-                    number::increment(&text, by)?
+                    (number::increment(&text, by)?, other[0] == value::NUMBER)
                 }
             };
             sum.clear();
             total.write_canonical(sum);
-            next.clear();
-            next.push(value::TEXT);
-            next.extend_from_slice(sum);
+            match total.to_safe_f64().filter(|_| as_number) {
+                Some(number) => Value::Number(number).write(next),
+                None => {
+                    next.clear();
+                    next.push(value::TEXT);
+                    next.extend_from_slice(sum);
+                }
+            }
             Ok(())
         })
     }
@@ -288,7 +296,7 @@ mod tests {
             "increment" => {
                 let by = Decimal::from_text_prefix(row["arg"].as_str().unwrap()).unwrap();
                 let mut sum = Vec::new();
-                db.increment(node(subscripts).as_bytes(), &by, &mut sum).unwrap();
+                db.increment(node(subscripts).as_bytes(), &by, false, &mut sum).unwrap();
                 Some(Json::from(String::from_utf8(sum).unwrap()))
             }
             "next" => Some(Json::from(order(db, subscripts, true))),

@@ -3,12 +3,14 @@
 //! Each module uses only those below it; nothing outside [`node`] knows that JavaScript exists, and nothing outside
 //! [`engine`] knows which engine keeps the bytes.
 
+pub mod cursor;
 pub mod document;
 pub mod engine;
 pub mod error;
 pub mod global;
 pub mod key;
 pub mod lock;
+pub mod node;
 pub mod number;
 pub mod patience;
 pub mod store;

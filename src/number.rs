@@ -34,7 +34,7 @@ const ALIGNED: u64 = POWERS[PRECISION - 1];
 /// A number: sign, the decimal exponent of its first digit, and 18 digits aligned to the left.
 ///
 /// Each number has one representation, so `==` compares values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decimal {
     negative: bool,
     exponent: i16,

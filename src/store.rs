@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use parking_lot::Mutex;
 
 use crate::engine::{self, Engine, Options, Session, Stats};
 use crate::error::{Error, Result};
+use crate::lock::Locks;
 use crate::transaction::Levels;
 
 /// The environment variable that names the store's folder where a program does not.
@@ -71,10 +72,16 @@ impl Store {
     /// # Errors
     /// [`Error::Busy`] when the engine has no room for another reader.
     pub fn connect(self: &Arc<Store>, read_only: bool) -> Result<Connection> {
+        let locks = Arc::new(Mutex::new(Locks::for_folder(&self.path)?));
+        self.connect_with(read_only, locks)
+    }
+
+    fn connect_with(self: &Arc<Store>, read_only: bool, locks: Arc<Mutex<Locks>>) -> Result<Connection> {
         Ok(Connection {
             session: self.engine.session()?,
             levels: Levels::default(),
             bound: Vec::new(),
+            locks,
             read_only,
             store: Arc::clone(self),
         })
@@ -134,6 +141,7 @@ pub struct Connection {
     pub(crate) levels: Levels,
     /// Room for the bound of a search, used again by each.
     pub(crate) bound: Vec<u8>,
+    locks: Arc<Mutex<Locks>>,
     read_only: bool,
     store: Arc<Store>,
 }
@@ -143,6 +151,46 @@ impl Connection {
     #[must_use]
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// A second way in for the same user, for work on another thread: it shares the locks, not the transaction.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when the engine has no room for another reader.
+    pub fn beside(&self) -> Result<Connection> {
+        self.store.connect_with(self.read_only, Arc::clone(&self.locks))
+    }
+
+    /// Locks a node, as M's LOCK does (see [`Locks`]). False when `timeout` passed first; `None` waits for ever.
+    ///
+    /// # Errors
+    /// The system's answer; [`Error::Busy`] when the thread should stop.
+    pub fn lock(&self, node: &[u8], timeout: Option<Duration>) -> Result<bool> {
+        // A wait is cut into turns, so that a connection beside this one can lock and unlock meanwhile.
+        const TURN: Duration = Duration::from_millis(50);
+        let begun = Instant::now();
+        loop {
+            let left = timeout.map_or(TURN, |all| all.saturating_sub(begun.elapsed()));
+            if self.locks.lock().lock(node, Some(left.min(TURN)))? {
+                return Ok(true);
+            }
+            if timeout.is_some_and(|all| begun.elapsed() >= all) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Gives one lock on a node back. Nothing happens where it is not locked.
+    ///
+    /// # Errors
+    /// The system's answer.
+    pub fn unlock(&self, node: &[u8]) -> Result<()> {
+        self.locks.lock().unlock(node)
+    }
+
+    /// Gives all locks back.
+    pub fn unlock_all(&self) {
+        self.locks.lock().unlock_all();
     }
 
     /// Sets how long a write waits for another connection's transaction; `None` waits for ever.

@@ -1,5 +1,6 @@
 // Documents: a JSON value as the nodes below one node. Each read and each write is one native call.
 
+import { DocumentText } from '../document-text.mjs';
 import { describe, failure } from './failure.mjs';
 import { isMarkedName } from './keys.mjs';
 import { Node } from './node.mjs';
@@ -25,10 +26,13 @@ export function nodeOf(nodeOrProxy) {
  * @returns {string}
  */
 function jsonText(node, value) {
-  const text = JSON.stringify(value);
-  if (text !== undefined) return text;
   if (value === undefined) return '""';
-  throw failure('ERR_ARG', `${node.path}: ${describe(value)} is no document`);
+  try {
+    return DocumentText.of(value);
+  } catch (error) {
+    if (/** @type {any} */ (error).code !== 'ERR_ARG') throw error;
+    throw failure('ERR_ARG', `${node.path}: ${describe(value)} is no document`);
+  }
 }
 
 /**
@@ -49,7 +53,7 @@ export function readOrUndefined(node) {
   const text = handle.documentText(...node._subscripts);
   node._tell('document_get');
   if (text === undefined) return undefined;
-  return connection.legacyValues ? JSON.parse(text, legacyReviver) : JSON.parse(text);
+  return DocumentText.parse(text, connection.legacyValues ? legacyReviver : undefined);
 }
 
 /**
@@ -68,23 +72,8 @@ export function read(node) {
  * @param {any} value
  */
 export function replace(node, value) {
-  if (value instanceof Uint8Array) replaceByBytes(node, value);
-  else node._tree.handle.setDocumentText(...node._subscripts, jsonText(node, value));
+  node._tree.handle.setDocumentText(...node._subscripts, jsonText(node, value));
   node._tell('document_set', { value });
-}
-
-/**
- * JSON has no bytes, so a document that is nothing but bytes takes two calls.
- *
- * @param {Node} node
- * @param {Uint8Array} bytes
- */
-function replaceByBytes(node, bytes) {
-  const { connection, handle } = node._tree;
-  connection.atomically(() => {
-    handle.delete(...node._subscripts);
-    handle.setTyped(...node._subscripts, bytes);
-  });
 }
 
 /**

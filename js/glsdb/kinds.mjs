@@ -29,8 +29,10 @@ export function kindOf(node) {
  */
 function kindOfText(text) {
   if (text === undefined) return undefined;
-  if (text.startsWith('[')) return 'array';
-  return text.startsWith('{') ? 'object' : 'value';
+  // Text with marked bytes begins with NUL.
+  const first = text[text.charCodeAt(0) === 0 ? 1 : 0];
+  if (first === '[') return 'array';
+  return first === '{' ? 'object' : 'value';
 }
 
 /**

@@ -1,0 +1,5 @@
+// The package's entry: all database classes. The servers have entries of their own.
+
+export { glsDB } from './glsdb.mjs';
+export { mclass, mcursor, mglobal, server } from './mg-dbx.mjs';
+export { AsyncDatabase, AsyncGlobal, Database, Global, open } from './native.mjs';

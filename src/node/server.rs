@@ -1,0 +1,565 @@
+//! The class `server`: one connection as JavaScript holds it, opened and closed by the program. The other classes refer
+//! to it.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::ptr;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use napi::sys;
+
+use super::answer;
+use super::argument::{self, Charset, Face};
+use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
+use super::queue::{Beside, Listener, Queue, Task};
+use super::request::{Reply, Request, Verb, answer};
+use crate::engine::Options;
+use crate::error::Error;
+use crate::key::Key;
+use crate::patience;
+use crate::store::{Connection, Store};
+
+/// This version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A connection as JavaScript holds it.
+#[derive(Default)]
+pub struct Server {
+    open: RefCell<Open>,
+    charset: Cell<Charset>,
+    /// The last failure, for `geterrormessage()`.
+    error: RefCell<String>,
+    timeout: Cell<Option<Duration>>,
+    queue: Rc<Queue>,
+    beside: Beside,
+}
+
+/// What a call works with, borrowed once for each call.
+#[derive(Default)]
+struct Open {
+    connection: Option<Connection>,
+    request: Request,
+    out: Vec<u8>,
+}
+
+impl Class for Rc<Server> {
+    const NAME: &'static str = "server";
+    const MARK: u64 = 0xCA2E_7DB0_5E2F_E201;
+}
+
+thread_local! {
+    /// The servers of this thread, to be closed when its environment ends.
+    static ALL: RefCell<Vec<Weak<Server>>> = const { RefCell::new(Vec::new()) };
+    static ENVIRONMENT: Cell<sys::napi_env> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Prepares this thread: its connections close when its environment ends, and its waits notice when it should stop.
+pub fn attach(env: sys::napi_env) {
+    ENVIRONMENT.set(env);
+    patience::ask_whether_stopping(is_stopping);
+    // SAFETY: the hook needs no data.
+    unsafe { sys::napi_add_env_cleanup_hook(env, Some(detach), ptr::null_mut()) };
+}
+
+unsafe extern "C" fn detach(_data: *mut std::ffi::c_void) {
+    ENVIRONMENT.set(ptr::null_mut());
+    let _ = std::panic::catch_unwind(|| {
+        for server in ALL.take().iter().filter_map(Weak::upgrade) {
+            server.shut();
+        }
+    });
+}
+
+/// Whether this thread's JavaScript was told to stop: then it runs no more code, not even the least.
+fn is_stopping() -> bool {
+    let env = ENVIRONMENT.get();
+    if env.is_null() {
+        return false;
+    }
+    let (mut script, mut value, mut scope) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the environment is this thread's own and lives until `detach`.
+    unsafe {
+        sys::napi_open_handle_scope(env, &raw mut scope);
+        sys::napi_create_string_utf8(env, c"0".as_ptr(), 1, &raw mut script);
+        let status = sys::napi_run_script(env, script, &raw mut value);
+        sys::napi_close_handle_scope(env, scope);
+        status != sys::Status::napi_ok
+    }
+}
+
+/// The methods of the class.
+pub fn methods() -> Vec<(&'static str, Entry)> {
+    vec![
+        ("open", entry!(open)),
+        ("close", entry!(close)),
+        ("version", entry!(|call| answer::utf8(call.env, VERSION.as_bytes()))),
+        ("dbversion", entry!(database_version)),
+        ("get", entry!(|call| on_global(call, Verb::Get))),
+        ("set", entry!(|call| on_global(call, Verb::Set))),
+        ("delete", entry!(|call| on_global(call, Verb::Delete))),
+        ("defined", entry!(|call| on_global(call, Verb::Defined))),
+        ("next", entry!(|call| on_global(call, Verb::Next))),
+        ("previous", entry!(|call| on_global(call, Verb::Previous))),
+        ("increment", entry!(|call| on_global(call, Verb::Increment))),
+        ("lock", entry!(|call| on_global(call, Verb::Lock))),
+        ("unlock", entry!(|call| on_global(call, Verb::Unlock))),
+        ("tstart", entry!(|call| transact(call, "tstart", Connection::start))),
+        ("tcommit", entry!(|call| transact(call, "tcommit", Connection::commit))),
+        ("trollback", entry!(|call| transact(call, "trollback", Connection::rollback))),
+        ("tlevel", entry!(level)),
+        ("start", entry!(|call| strictly(call, "transaction", Connection::start))),
+        ("commit", entry!(|call| strictly(call, "transaction", Connection::commit))),
+        ("rollback", entry!(|call| strictly(call, "transaction", Connection::rollback))),
+        ("hold", entry!(|call| strictly(call, "snapshot", Connection::hold))),
+        (
+            "release",
+            entry!(|call| strictly(call, "snapshot", |connection| {
+                connection.release();
+                Ok(())
+            })),
+        ),
+        ("changes", entry!(changes)),
+        ("syncLater", entry!(|call| server(call)?.promise(call, Verb::Sync, Face::Typed, &[], &[]))),
+        ("sync", entry!(sync)),
+        ("stats", entry!(stats)),
+        ("path", entry!(path)),
+        ("geterrormessage", entry!(error_message)),
+        ("charset", entry!(charset)),
+        ("settimeout", entry!(set_timeout)),
+        ("namespace", entry!(namespace)),
+        ("function", entry!(|call| unsupported(call, "function", "M routines"))),
+        ("sql", entry!(|call| unsupported(call, "sql", "SQL"))),
+        ("classmethod", entry!(|call| unsupported(call, "classmethod", "classes"))),
+    ]
+}
+
+/// `new server()`.
+pub const CONSTRUCTOR: Entry = entry!(|call| {
+    let server = Rc::new(Server { timeout: Cell::new(Some(Duration::from_secs(10))), ..Server::default() });
+    ALL.with_borrow_mut(|all| {
+        all.retain(|server| server.strong_count() > 0);
+        all.push(Rc::downgrade(&server));
+    });
+    border::wrap(call, server)
+});
+
+fn server<'a>(call: Call<'_>) -> Result<&'a Rc<Server>, Failure> {
+    border::this::<Rc<Server>>(call)
+}
+
+impl Server {
+    /// The face of the mg-dbx classes, with the charset in force.
+    #[inline]
+    pub fn text_face(&self) -> Face {
+        Face::Text(self.charset.get())
+    }
+
+    /// Performs an operation on the node with the key `prefix` and what the arguments add to it. `place` spells the node
+    /// for an error message.
+    #[inline]
+    pub fn operate(
+        &self,
+        call: Call<'_>,
+        verb: Verb,
+        face: Face,
+        prefix: &[u8],
+        arguments: &[sys::napi_value],
+        place: impl Fn() -> String,
+    ) -> Answer {
+        let mut open = self.open.try_borrow_mut().map_err(|_| in_use())?;
+        let Open { connection, request, out } = &mut *open;
+        let Some(connection) = connection else { return closed(call, verb, face, arguments) };
+        let performed = match request.read(call.env, verb, face, prefix, arguments) {
+            Ok(()) => request.perform(verb, face, connection, out).map_err(Failure::from),
+            Err(_) if wants_callback(call, arguments) => {
+                drop(open);
+                return self.defer(call, verb, face, prefix, arguments);
+            }
+            Err(failure) => Err(failure),
+        };
+        let answered = performed.and_then(|reply| {
+            if reply == Reply::Missing {
+                self.note("there is no value at this node");
+            } else {
+                self.note("");
+            }
+            answer(call.env, verb, face, reply, out, &mut request.text)
+        });
+        answered.map_err(|failure| self.failed(failure.at(place)))
+    }
+
+    /// Performs an operation later and calls the last argument back.
+    fn defer(&self, call: Call<'_>, verb: Verb, face: Face, prefix: &[u8], arguments: &[sys::napi_value]) -> Answer {
+        let Some((callback, arguments)) = arguments.split_last() else { return Err(Failure::Pending) };
+        let mut reference = ptr::null_mut();
+        // SAFETY: the caller has seen that the last argument is a function.
+        unsafe { sys::napi_create_reference(call.env, *callback, 1, &raw mut reference) };
+        self.enqueue(call, verb, face, prefix, arguments, Listener::Callback(reference))?;
+        answer::null(call.env)
+    }
+
+    /// Performs an operation later and answers with a promise.
+    pub fn promise(
+        &self,
+        call: Call<'_>,
+        verb: Verb,
+        face: Face,
+        prefix: &[u8],
+        arguments: &[sys::napi_value],
+    ) -> Answer {
+        let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: plain out-pointers.
+        unsafe { sys::napi_create_promise(call.env, &raw mut deferred, &raw mut promise) };
+        self.enqueue(call, verb, face, prefix, arguments, Listener::Promise(deferred))?;
+        Ok(promise)
+    }
+
+    fn enqueue(
+        &self,
+        call: Call<'_>,
+        verb: Verb,
+        face: Face,
+        prefix: &[u8],
+        arguments: &[sys::napi_value],
+        listener: Listener,
+    ) -> Result<(), Failure> {
+        let mut request = Request::default();
+        request.read(call.env, verb, face, prefix, arguments)?;
+        let mut open = self.open.try_borrow_mut().map_err(|_| in_use())?;
+        let connection = open.connection.as_mut().ok_or_else(not_open)?;
+        let performed = (connection.level() > 0).then(|| {
+            let mut out = Vec::new();
+            (request.perform(verb, face, connection, &mut out), out)
+        });
+        if performed.is_none() && self.beside.lock().is_none() {
+            let mut beside = connection.beside()?;
+            beside.set_timeout(self.timeout.get());
+            *self.beside.lock() = Some(beside);
+        }
+        drop(open);
+        self.queue.push(call.env, &self.beside, Task { verb, face, request, listener, performed });
+        Ok(())
+    }
+
+    /// Runs `work` on the open connection.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] where none is open, and what `work` answers.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Connection) -> crate::error::Result<R>) -> Result<R, Failure> {
+        let mut open = self.open.try_borrow_mut().map_err(|_| in_use())?;
+        let connection = open.connection.as_mut().ok_or_else(not_open)?;
+        work(connection).map_err(|error| self.failed(error.into()))
+    }
+
+    /// Whether a store is open.
+    pub fn is_open(&self) -> bool {
+        self.open.try_borrow().is_ok_and(|open| open.connection.is_some())
+    }
+
+    fn note(&self, message: &str) {
+        let mut error = self.error.borrow_mut();
+        error.clear();
+        error.push_str(message);
+    }
+
+    /// Keeps the message of a failure on its way out.
+    pub fn failed(&self, failure: Failure) -> Failure {
+        self.note(&failure.message());
+        failure
+    }
+
+    /// Closes the connection: its transaction is rolled back and its locks are released.
+    fn shut(&self) {
+        if let Ok(mut open) = self.open.try_borrow_mut()
+            && let Some(mut connection) = open.connection.take()
+        {
+            connection.rollback_all();
+            connection.unlock_all();
+        }
+        // A background operation under way keeps its connection until it is done.
+        if let Some(mut beside) = self.beside.try_lock() {
+            *beside = None;
+        }
+    }
+}
+
+fn in_use() -> Failure {
+    Error::Busy("the connection is inside another call".to_owned()).into()
+}
+
+fn not_open() -> Failure {
+    Error::Closed("the connection is closed: call open first".to_owned()).into()
+}
+
+/// What an operation answers without an open store: the mg-dbx face stays silent, as mg-dbx-napi does before `open`.
+#[cold]
+fn closed(call: Call<'_>, verb: Verb, face: Face, arguments: &[sys::napi_value]) -> Answer {
+    match face {
+        Face::Typed => Err(not_open()),
+        Face::Text(_) if wants_callback(call, arguments) => {
+            Err(not_open().at(|| format!("{} with a callback", verb.name())))
+        }
+        Face::Text(_) => answer(call.env, verb, face, Reply::Nothing, b"", &mut Vec::new()),
+    }
+}
+
+fn wants_callback(call: Call<'_>, arguments: &[sys::napi_value]) -> bool {
+    arguments.len() >= 2 && arguments.last().is_some_and(|last| argument::is_function(call.env, *last))
+}
+
+/// An operation whose first argument names the global.
+fn on_global(call: Call<'_>, verb: Verb) -> Answer {
+    let server = server(call)?;
+    if !server.is_open() {
+        return closed(call, verb, server.text_face(), call.arguments);
+    }
+    let Some((name, arguments)) = call.arguments.split_first() else {
+        return Err(wrong_argument(format!("{}: the global's name is missing", verb.name())));
+    };
+    let name = argument::text(call.env, *name, "the global's name")?;
+    let mut key = Key::new();
+    key.global(&name).map_err(|error| server.failed(Failure::from(error).at(|| verb.name().to_owned())))?;
+    server.operate(call, verb, server.text_face(), key.as_bytes(), arguments, || {
+        format!("{} {}", verb.name(), argument::spell_node(call, name.trim_start_matches('^'), &[], arguments))
+    })
+}
+
+fn open(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    let opened = open_store(call, server).map_err(|failure| server.failed(failure.at(|| "open".to_owned())));
+    if let [_, .., callback] = call.arguments
+        && argument::is_function(call.env, *callback)
+    {
+        let mut reference = ptr::null_mut();
+        // SAFETY: it is a function.
+        unsafe { sys::napi_create_reference(call.env, *callback, 1, &raw mut reference) };
+        let result = opened.map(|()| Reply::Data("1")).map_err(|failure| match failure {
+            Failure::Error(error, _) => error,
+            Failure::Pending => Error::Internal("open met an exception".to_owned()),
+        });
+        let task = Task {
+            verb: Verb::Get,
+            face: server.text_face(),
+            request: Request::default(),
+            listener: Listener::Callback(reference),
+            performed: Some((result, Vec::new())),
+        };
+        server.queue.push(call.env, &server.beside, task);
+        return answer::null(call.env);
+    }
+    opened.and_then(|()| answer::ascii(call.env, b"1"))
+}
+
+/// The options of `open`, as the program gave them.
+fn open_store(call: Call<'_>, server: &Rc<Server>) -> Result<(), Failure> {
+    let env = call.env;
+    let Some(object) = call.arguments.first().copied() else {
+        return Err(wrong_argument("the options are missing: open({type: 'CaretDB', path: './data'})"));
+    };
+    if argument::kind(env, object) != sys::ValueType::napi_object {
+        return Err(wrong_argument(format!("the options must be an object, not {}", argument::describe(env, object))));
+    }
+    if server.is_open() {
+        return Err(wrong_argument("the connection is open already: close it first"));
+    }
+    let kind = argument::text_member(env, object, "type")?.unwrap_or_default();
+    let mut path = argument::text_member(env, object, "path")?.map(PathBuf::from);
+    // In a program written for an M database the path is that product's installation, not a store.
+    if ["yottadb", "gt.m", "gtm", "iris", "cache"].contains(&kind.to_ascii_lowercase().as_str()) {
+        path = None;
+    } else if !kind.is_empty() && !kind.eq_ignore_ascii_case("caretdb") {
+        return Err(wrong_argument(format!("there is no database type {kind:?}: use 'CaretDB'")));
+    }
+    let mut options = Options::default();
+    if let Some(engine) = argument::text_member(env, object, "engine")? {
+        options.engine = engine;
+    }
+    if let Some(create) = argument::boolean_member(env, object, "create")? {
+        options.create = create;
+    }
+    if let Some(milliseconds) = argument::number_member(env, object, "flushInterval")? {
+        if !(1.0..=60_000.0).contains(&milliseconds) {
+            return Err(wrong_argument("the option flushInterval must be from 1 to 60000 milliseconds"));
+        }
+        options.flush_interval = Duration::from_secs_f64(milliseconds / 1000.0);
+    }
+    if let Some(seconds) = argument::number_member(env, object, "timeout")? {
+        server.timeout.set(timeout(seconds)?);
+    }
+    let read_only = argument::boolean_member(env, object, "readOnly")?.unwrap_or(false);
+    let store = Store::open(path.as_deref(), &options)?;
+    let mut connection = store.connect(read_only)?;
+    connection.set_timeout(server.timeout.get());
+    server.open.try_borrow_mut().map_err(|_| in_use())?.connection = Some(connection);
+    server.note("");
+    Ok(())
+}
+
+/// A timeout in seconds; a negative one waits for ever.
+fn timeout(seconds: f64) -> Result<Option<Duration>, Failure> {
+    if seconds.is_nan() {
+        return Err(wrong_argument("a timeout must be a number of seconds, not NaN"));
+    }
+    Ok((0.0..3e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds)))
+}
+
+fn close(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    server.shut();
+    server.note("");
+    answer::ascii(call.env, b"1")
+}
+
+fn database_version(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    let about = server.with(|connection| {
+        let store = connection.store();
+        Ok(format!("CaretDB {VERSION} ({}) {}", store.engine(), store.path().display()))
+    });
+    answer::utf8(call.env, about.unwrap_or_else(|_| format!("CaretDB {VERSION}")).as_bytes())
+}
+
+fn transact(call: Call<'_>, name: &str, work: impl FnOnce(&mut Connection) -> crate::error::Result<()>) -> Answer {
+    let server = server(call)?;
+    if !server.is_open() {
+        return answer::ascii(call.env, b"");
+    }
+    match server.with(work) {
+        Ok(()) => {
+            server.note("");
+            answer::ascii(call.env, b"0")
+        }
+        // Calls out of order are silent on the mg-dbx face; the native one asks for the level first.
+        Err(Failure::Error(Error::Transaction(_), _)) => answer::ascii(call.env, b""),
+        Err(failure) => Err(server.failed(failure.at(|| name.to_owned()))),
+    }
+}
+
+/// A call of the native face on the whole connection: every failure throws.
+fn strictly(call: Call<'_>, name: &str, work: impl FnOnce(&mut Connection) -> crate::error::Result<()>) -> Answer {
+    let server = server(call)?;
+    server.with(work).map_err(|failure| server.failed(failure.at(|| name.to_owned())))?;
+    answer::undefined(call.env)
+}
+
+/// A number that changes when anything in the store changed.
+fn changes(call: Call<'_>) -> Answer {
+    #[allow(clippy::cast_precision_loss)] // only the last changes count
+    let version = server(call)?.with(|connection| Ok((connection.version() & ((1 << 52) - 1)) as f64))?;
+    answer::number(call.env, version)
+}
+
+fn level(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    if !server.is_open() {
+        return answer::ascii(call.env, b"");
+    }
+    let level = server.with(|connection| Ok(connection.level()))?;
+    answer::ascii(call.env, level.to_string().as_bytes())
+}
+
+fn sync(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    server.with(|connection| connection.store().sync()).map_err(|failure| failure.at(|| "sync".to_owned()))?;
+    answer::undefined(call.env)
+}
+
+fn stats(call: Call<'_>) -> Answer {
+    let stats = server(call)?.with(|connection| connection.store().stats())?;
+    let object = answer::object(call.env)?;
+    let figures = [("entries", stats.entries), ("diskBytes", stats.disk_bytes)];
+    for (name, figure) in figures.into_iter().chain(stats.details) {
+        #[allow(clippy::cast_precision_loss)] // figures of files and counts, far below 2^53
+        let figure = answer::number(call.env, figure as f64)?;
+        // SAFETY: both handles were made just now in this environment.
+        unsafe { border::set_property(call.env, object, name, figure) };
+    }
+    Ok(object)
+}
+
+fn path(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    if !server.is_open() {
+        return answer::ascii(call.env, b"");
+    }
+    let path = server.with(|connection| Ok(connection.store().path().display().to_string()))?;
+    answer::utf8(call.env, path.as_bytes())
+}
+
+fn error_message(call: Call<'_>) -> Answer {
+    answer::utf8(call.env, server(call)?.error.borrow().as_bytes())
+}
+
+fn charset(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    if let Some(wanted) = call.arguments.first() {
+        let wanted = argument::text(call.env, *wanted, "the charset")?;
+        match wanted.to_ascii_lowercase().as_str() {
+            "utf-8" | "utf8" => server.charset.set(Charset::Utf8),
+            "binary" | "ascii" => server.charset.set(Charset::Binary),
+            _ => {
+                let message = format!("charset: there is no charset {wanted:?}: use 'utf-8', 'binary' or 'ascii'");
+                return Err(server.failed(wrong_argument(message)));
+            }
+        }
+        return answer::utf8(call.env, wanted.as_bytes());
+    }
+    answer::ascii(call.env, if server.charset.get() == Charset::Utf8 { b"utf-8" } else { b"binary" })
+}
+
+fn set_timeout(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    if let Some(seconds) = call.arguments.first() {
+        if argument::kind(call.env, *seconds) != sys::ValueType::napi_number {
+            return Err(server.failed(wrong_argument("settimeout: the timeout must be a number of seconds")));
+        }
+        let wanted = timeout(argument::number(call.env, *seconds))?;
+        server.timeout.set(wanted);
+        if let Some(connection) = server.open.try_borrow_mut().map_err(|_| in_use())?.connection.as_mut() {
+            connection.set_timeout(wanted);
+        }
+        if let Some(beside) = server.beside.lock().as_mut() {
+            beside.set_timeout(wanted);
+        }
+    }
+    let mut text = Vec::new();
+    let seconds = server.timeout.get().map_or(-1.0, |timeout| timeout.as_secs_f64());
+    crate::value::write_text(&crate::value::Value::Number(seconds), &mut text);
+    answer::ascii(call.env, &text)
+}
+
+/// A store is one namespace, so its name can be asked but not changed.
+fn namespace(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    let current = match server.is_open() {
+        true => server.with(|connection| Ok(connection.store().path().display().to_string()))?,
+        false => String::new(),
+    };
+    if let Some(wanted) = call.arguments.first() {
+        let wanted = argument::text(call.env, *wanted, "the namespace")?;
+        if wanted != current {
+            let message = format!("namespace: a store is one namespace, {current:?}; open another store instead");
+            return Err(server.failed(Error::Unsupported(message).into()));
+        }
+    }
+    answer::utf8(call.env, current.as_bytes())
+}
+
+/// What belongs to M products and not to a store.
+pub fn unsupported(call: Call<'_>, name: &str, what: &str) -> Answer {
+    let failure = Failure::from(Error::Unsupported(format!("{name}: CaretDB keeps globals and has no {what}")));
+    Err(match server(call) {
+        Ok(server) => server.failed(failure),
+        Err(_) => failure,
+    })
+}
+
+/// The `server` given as a constructor's first argument.
+pub fn first_argument(call: Call<'_>, class: &str) -> Result<Rc<Server>, Failure> {
+    call.arguments
+        .first()
+        .and_then(|value| border::unwrap::<Rc<Server>>(call.env, *value))
+        .map(Rc::clone)
+        .ok_or_else(|| wrong_argument(format!("new {class}: the first argument must be a server")))
+}
