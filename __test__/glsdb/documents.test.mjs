@@ -158,6 +158,16 @@ describe('round trip', () => {
     assert.deepEqual(node.document, { when: when.toISOString(), map: {}, list: [null, null] });
   });
 
+  test('bytes come back as bytes, at any place', () => {
+    const bytes = new Uint8Array([0, 255, 1]);
+    node.document = { file: Buffer.from(bytes), list: [bytes, 'text'], '[000000]': bytes };
+    const expected = { '[000000]': bytes, file: bytes, list: [bytes, 'text'] };
+    assert.deepEqual(node.document, expected);
+    assert.deepEqual(node.document_q, expected);
+    assert.deepEqual(glsdb.document(node, 'next'), expected);
+    assert.deepEqual(node.$('file').document, bytes);
+  });
+
   test('a document of bytes comes back as bytes', () => {
     node.document = { a: 1 };
     node.document = new Uint8Array([0, 255, 1]);

@@ -1,5 +1,6 @@
 // Documents: a JSON value as the nodes below one node. Each read and each write is one native call.
 
+import { types } from 'node:util';
 import { DocumentText } from '../document-text.mjs';
 import { describe, failure } from './failure.mjs';
 import { isMarkedName } from './keys.mjs';
@@ -19,20 +20,20 @@ export function nodeOf(nodeOrProxy) {
 }
 
 /**
- * The JSON text of what a program wants to store.
+ * The text of what a program wants to store.
  *
  * @param {Node} node where
- * @param {any} value as for JSON.stringify; undefined is stored as the empty string, as glsdb always did
+ * @param {any} value as for JSON.stringify, bytes are kept; undefined is stored as the empty string, as glsdb always did
  * @returns {string}
  */
-function jsonText(node, value) {
+export function textOf(node, value) {
+  if (typeof value === 'string') return JSON.stringify(value);
   if (value === undefined) return '""';
-  try {
-    return DocumentText.of(value);
-  } catch (error) {
-    if (/** @type {any} */ (error).code !== 'ERR_ARG') throw error;
+  if (typeof value === 'function' || typeof value === 'symbol') {
     throw failure('ERR_ARG', `${node.path}: ${describe(value)} is no document`);
   }
+  // The proxy of a node would be read property by property.
+  return DocumentText.of(types.isProxy(value) && value._node instanceof Node ? value._node.document : value);
 }
 
 /**
@@ -72,7 +73,7 @@ export function read(node) {
  * @param {any} value
  */
 export function replace(node, value) {
-  node._tree.handle.setDocumentText(...node._subscripts, jsonText(node, value));
+  node._tree.handle.setDocumentText(...node._subscripts, textOf(node, value));
   node._tell('document_set', { value });
 }
 
@@ -83,7 +84,7 @@ export function replace(node, value) {
  * @param {any} value
  */
 export function merge(node, value) {
-  node._tree.handle.mergeDocumentText(...node._subscripts, jsonText(node, value));
+  node._tree.handle.mergeDocumentText(...node._subscripts, textOf(node, value));
   node._tell('document_merge', { value });
 }
 
@@ -95,7 +96,7 @@ export function merge(node, value) {
  * @param {any} change
  */
 export function patch(node, change) {
-  node._tree.handle.patchDocumentText(...node._subscripts, jsonText(node, change));
+  node._tree.handle.patchDocumentText(...node._subscripts, textOf(node, change));
   node._tell('document_patch', { value: change });
 }
 

@@ -1,5 +1,6 @@
 // Walking the values below a node, at any depth, with one cursor over the whole subtree.
 
+import { DocumentText } from '../document-text.mjs';
 import { length } from './arrays.mjs';
 import { EMPTY_ARRAY } from './keys.mjs';
 import { isArray } from './kinds.mjs';
@@ -52,7 +53,7 @@ export function leafValue(node, subscripts) {
   const value = handle.typed(...subscripts);
   if (value !== undefined) return node._plain(value);
   const text = handle.documentText(...subscripts);
-  return text === undefined ? '' : JSON.parse(text);
+  return text === undefined ? '' : DocumentText.parse(text);
 }
 
 /**

@@ -1,7 +1,8 @@
 // Documents in small steps, one call for each node or leaf, as the published glsdb does it: for programs that watch the
 // events of every call, and to measure what one call for a whole document saves. Nothing is lost on these ways either.
 
-import { read } from './documents.mjs';
+import { DocumentText } from '../document-text.mjs';
+import { read, textOf } from './documents.mjs';
 import { indexOfKey, isIndexKey, isMarkedName, propertyOfSubscript, subscriptOfProperty } from './keys.mjs';
 import { kindOf } from './kinds.mjs';
 import { leafValue, walkLeaves } from './leaves.mjs';
@@ -147,7 +148,7 @@ const PLAIN_KEY = /^[A-Za-z0-9_$]/;
  * @param {any} value
  */
 export function writeByLeaves(node, value) {
-  writeLeaf(node, JSON.parse(JSON.stringify(value) ?? '""'));
+  writeLeaf(node, DocumentText.parse(textOf(node, value)));
 }
 
 /**
@@ -155,7 +156,7 @@ export function writeByLeaves(node, value) {
  * @param {any} value plain JSON
  */
 function writeLeaf(node, value) {
-  if (typeof value !== 'object' || value === null) {
+  if (!isContainer(value)) {
     node.rawSet(value);
   } else if (Array.isArray(value) && value.length > 0) {
     for (let at = 0; at < value.length; at += 1) writeLeaf(node._(at), value[at]);
