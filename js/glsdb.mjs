@@ -1,5 +1,5 @@
 // glsDB: JavaScript objects, arrays and JSON documents that live in a store. The surface is that of the published
-// glsdb, so that programs and handlers written for it run here; `glsdb/surface.d.mts` has its types.
+// glsdb, so that programs and handlers written for it run here; `types/glsdb.d.mts` has its types.
 
 import { Connection } from './glsdb/connection.mjs';
 import { nodeOf, read } from './glsdb/documents.mjs';
@@ -73,9 +73,10 @@ export class glsDB {
     this.irisProxy = unsupported('irisProxy');
   }
 
-  /** @param {object} [parameters] those of `server.open`: `{type: 'CaretDB', path}` */
+  /** @param {string | object} [parameters] the store's folder, or what `server.open` takes: `{type: 'CaretDB', path}` */
   open(parameters) {
-    this.#connection.open({ type: 'CaretDB', ...parameters });
+    const given = typeof parameters === 'string' ? { path: parameters } : parameters;
+    this.#connection.open({ type: 'CaretDB', ...given });
   }
 
   close() {

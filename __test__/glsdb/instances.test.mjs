@@ -1,6 +1,7 @@
 // Instances: any number of them side by side, on stores of their own or on one, opened, closed and opened again.
 
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { glsDB } from '../../js/glsdb.mjs';
 import { openStore } from './store.mjs';
@@ -47,6 +48,15 @@ describe('several instances', () => {
     const plain = new glsDB({ db });
     assert.deepEqual(new plain.node('Given.1').document, ['x']);
   });
+});
+
+test('a folder is enough to open', () => {
+  const { path } = openStore();
+  const glsdb = new glsDB();
+  glsdb.open(join(path, 'below'));
+  new glsdb.node('Person.1').value = 'x';
+  assert.deepEqual(glsdb.directory, ['Person']);
+  glsdb.close();
 });
 
 describe('closed', () => {

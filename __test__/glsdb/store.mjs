@@ -7,12 +7,12 @@ import { after } from 'node:test';
 import { glsDB } from '../../js/glsdb.mjs';
 
 /**
- * @param {import('../../js/glsdb/surface.d.mts').GlsDBOptions} [options]
- * @returns {{ glsdb: import('../../js/glsdb/surface.d.mts').glsDB, path: string }} an open glsDB and its folder
+ * @param {import('../../js/types/glsdb.d.mts').GlsDBOptions} [options]
+ * @returns {{ glsdb: import('../../js/types/glsdb.d.mts').glsDB, path: string }} an open glsDB and its folder
  */
 export function openStore(options) {
   const path = mkdtempSync(join(tmpdir(), 'caretdb-glsdb-'));
-  /** @type {import('../../js/glsdb/surface.d.mts').glsDB} */
+  /** @type {import('../../js/types/glsdb.d.mts').glsDB} */
   const glsdb = new glsDB(options);
   glsdb.open({ type: 'CaretDB', path, durability: 'process' });
   after(() => {

@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import { glsDB } from '../../js/glsdb.mjs';
 import { openStore } from './store.mjs';
 
-/** @typedef {typeof import('../../js/glsdb/surface.d.mts')} Surface */
+/** @typedef {typeof import('../../js/types/glsdb.d.mts')} Surface */
 
-const declarations = readFileSync(new URL('../../js/glsdb/surface.d.mts', import.meta.url), 'utf8');
+const declarations = readFileSync(new URL('../../js/types/glsdb.d.mts', import.meta.url), 'utf8');
 
 /**
  * @param {string} header how the class or interface begins

@@ -1,5 +1,6 @@
 // A node as glsDB gives it to a program: its place in the tree, its value, its document, its neighbours. The longer
 // pieces of work live beside this file; a node itself is three references, so that making one costs next to nothing.
+// What each member promises to a program is said once, in js/types/glsdb.d.mts.
 
 import * as arrays from './arrays.mjs';
 import * as children from './children.mjs';

@@ -109,7 +109,8 @@ export class glsDB {
   /** @deprecated The product's name is ignored. */
   constructor(type: string, options?: GlsDBOptions);
 
-  /** Opens a store; nodes made earlier work on it from then on. */
+  /** Opens the store in a folder; nodes made earlier work on it from then on. */
+  open(path: string): void;
   open(parameters?: OpenParameters): void;
   /** Closes the connection, with what it locked. Nodes then throw `ERR_CLOSED` until the next `open`. */
   close(): void;
