@@ -302,7 +302,10 @@ fn run(store: &mut Store, calls: &[(usize, Call)]) -> Result<(), TestCaseError> 
 
 fn random_calls_answer_as_the_model_does(store: &mut Store) {
     let name = store.name();
-    let config = ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() };
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 60;
+    }
     let calls = prop::collection::vec((0..SESSIONS, call()), 1..60);
     let result = TestRunner::new(config).run(&calls, |calls| run(&mut Store::new(name), &calls));
     if let Err(error) = result {

@@ -15,6 +15,7 @@ on_every_engine! {
     transactions_of_threads_do_not_mix
     a_write_waits_for_a_transaction_until_its_timeout
     a_waiting_write_goes_on_after_the_commit
+    a_patient_writer_gets_its_turn_beside_a_busy_one
     nobody_sees_half_a_batch
     a_session_moves_to_another_thread
     many_sessions_read_while_one_writes
@@ -108,6 +109,30 @@ fn a_waiting_write_goes_on_after_the_commit(store: &mut Store) {
         other.join().unwrap();
     });
     assert_eq!(count(&mut *session, b"n"), 11);
+}
+
+fn a_patient_writer_gets_its_turn_beside_a_busy_one(store: &mut Store) {
+    let store = &*store;
+    let (done, started) = (AtomicBool::new(false), Barrier::new(2));
+    std::thread::scope(|scope| {
+        let (ended, started) = (&done, &started);
+        scope.spawn(move || {
+            let mut busy = store.session();
+            busy.set_timeout(None);
+            started.wait();
+            while !ended.load(Ordering::Relaxed) {
+                increment(&mut *busy, b"n").unwrap();
+            }
+        });
+        let _done = Done(&done);
+        let mut patient = store.session();
+        patient.set_timeout(Some(Duration::from_secs(10)));
+        started.wait();
+        for _ in 0..20 {
+            increment(&mut *patient, b"m").unwrap();
+        }
+    });
+    assert_eq!(count(&mut *store.session(), b"m"), 20);
 }
 
 /// Says that the writer is done, also when it failed.
