@@ -229,4 +229,40 @@ for (const { name, runtime, skip } of SERVERS) {
     assert.equal(await statusFor({ authorization: 'Bearer right', host: 'evil.example' }), 403);
     await server.stop();
   });
+
+  test(`${name}: processes killed under load cost their own request only`, {
+    skip: skip !== false,
+  }, async () => {
+    const server = await startProgram(runtime, [PROGRAM, 'processes', JSON.stringify({ logging: true })]);
+    const total = 1500;
+    let sent = 0;
+    /** @type {Map<number, number>} */
+    const counts = new Map();
+    const client = async () => {
+      while (sent < total) {
+        sent += 1;
+        const { status } = await ask(server.port, 'GET', '/fault?do=sleep&ms=1');
+        counts.set(status, (counts.get(status) ?? 0) + 1);
+      }
+    };
+    const pids = () => [...server.output().matchAll(/\{"pid": (\d+)\}/g)].map(([, pid]) => Number(pid));
+    /** @param {() => boolean} isSo */
+    const until = async (isSo) => {
+      while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    let kills = 0;
+    const clients = Promise.all(Array.from({ length: 20 }, client));
+    for (let killAt = 100; killAt < total; killAt += 200) {
+      await until(() => sent >= killAt);
+      const known = pids();
+      process.kill(/** @type {number} */ (known.at(-1)), 'SIGKILL');
+      kills += 1;
+      await until(() => pids().length > known.length || sent >= total);
+    }
+    await clients;
+    const failed = counts.get(500) ?? 0;
+    assert.equal((counts.get(200) ?? 0) + failed, total, JSON.stringify([...counts]));
+    assert.ok(failed <= kills, `${failed} requests failed by ${kills} kills`);
+    assert.equal(await server.stop(), 0);
+  });
 }

@@ -169,7 +169,7 @@ export async function start(serverName, command, listen) {
     console.error(whyNot(error, host, port));
     process.exit(1);
   }
+  closeOnSignal(running);
   const access = options.token === undefined ? '' : '; requests need the token';
   console.log(`CaretDB ${VERSION} listens on ${running.url}; store folder ${options.store?.path}${access}`);
-  closeOnSignal(running);
 }

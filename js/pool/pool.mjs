@@ -376,6 +376,7 @@ export class WorkerPool {
         this.seatFailed(seat, `not ready after ${START_LIMIT / 1000} seconds`);
       return;
     }
+    if (seat.state === 'stopping') return;
     if (seat.load === 0) {
       // All was taken back, and nothing runs that could explain why the worker does not hand it back: it is stuck.
       if (seat.withdrawn.size > 0 && now - seat.withdrawnAt > this.timeout) seat.kill('timeout');

@@ -3,6 +3,9 @@
 import { atOrAfter, createLedger } from './ledger.mjs';
 import { createLink, packBytes, unpackBytes } from './link.mjs';
 
+/** How long the replies of a process that ended may still arrive, in milliseconds. */
+const LAST_WORDS = 20;
+
 /**
  * @typedef {object} Job one request on its way through the pool
  * @property {string} json the message
@@ -74,12 +77,22 @@ export class Seat {
     const life = tinypool.run(task, { ...this.link.runOptions, signal: this.abort.signal });
     this.ended = life.then(
       () => this.die(),
-      (error) => {
-        if (this.killed === undefined && this.state !== 'dead')
-          this.events.onFault(`worker ${id}: ${error?.stack ?? error}`);
-        this.die();
-      },
+      (error) => this.fail(error),
     );
+  }
+
+  /**
+   * Its task ended with an error: the worker crashed, or the pool ended it.
+   * @param {any} error
+   */
+  async fail(error) {
+    if (this.killed === undefined && this.state !== 'dead') {
+      this.events.onFault(`worker ${this.id}: ${error?.stack ?? error}`);
+      // The end of a process may be known before the last replies that it had sent are read.
+      this.state = 'stopping';
+      if (this.mode === 'processes') await new Promise((resolve) => setTimeout(resolve, LAST_WORDS));
+    }
+    this.die();
   }
 
   /** How many requests it holds. */
