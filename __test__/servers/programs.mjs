@@ -10,7 +10,8 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../real/bun.mjs';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The repository. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** This Node.js, or the one on the path where the test itself runs on Bun. */
 const node = process.versions.bun === undefined ? process.execPath : 'node';
@@ -44,11 +45,12 @@ after(() => {
  * @param {string} runtime
  * @param {string[]} args program and arguments; paths are relative to the repository
  * @param {Record<string, string>} [environment]
+ * @param {string} [cwd] the folder to start it in, in place of the repository
  * @returns {Promise<Program>}
  */
-export async function startProgram(runtime, args, environment = {}) {
+export async function startProgram(runtime, args, environment = {}, cwd = ROOT) {
   const child = spawn(runtime, args, {
-    cwd: ROOT,
+    cwd,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -6,7 +6,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { ask, runProgram, SERVERS, startProgram, temporaryFolder } from './programs.mjs';
+import { fileURLToPath } from 'node:url';
+import { ask, ROOT, runProgram, SERVERS, startProgram, temporaryFolder } from './programs.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
@@ -49,8 +50,12 @@ for (const { name, runtime, program, skip } of SERVERS) {
       const server = await startProgram(runtime, [program, '--port', '0'], { CARETDB_PATH: path });
       assert.ok(server.output().includes(`store folder ${path}\n`));
       await server.stop();
-      const plain = await startProgram(runtime, [program, '--port', '0'], { CARETDB_PATH: '' });
-      assert.match(plain.output(), /store folder \/.*\/caretdb-data\n/);
+      const file = join(ROOT, program);
+      const plain = await startProgram(runtime, [file, '--port', '0'], { CARETDB_PATH: '' }, folder.path);
+      assert.ok(
+        plain.output().endsWith(`store folder ${join(folder.path, 'caretdb-data')}\n`),
+        plain.output(),
+      );
       await plain.stop();
     });
 
@@ -108,6 +113,12 @@ for (const { name, runtime, program, skip } of SERVERS) {
         [['--mode', 'fibres'], /--mode must be threads or processes/],
         [['--nonsense'], /nonsense/],
         [['--host', '0.0.0.0'], /--token/],
+        [
+          ['--data', join(folder.path, 'one-process'), '--engine', 'sled', '--mode', 'processes'],
+          /'sled' is for one process/,
+        ],
+        [['--data', folder.path, '--engine', 'paper'], /paper/],
+        [['--data', fileURLToPath(import.meta.url)], /cannot make the store's folder/],
       ])) {
         const { code, out, err } = await runProgram(runtime, [program, ...args]);
         assert.deepEqual([code, out], [1, ''], args.join(' '));

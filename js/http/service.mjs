@@ -103,6 +103,9 @@ export class Service {
     this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
     this.pages = options.pages;
     this.store = storeOptions(options);
+    if (this.store.engine === 'sled' && options.mode !== undefined && options.mode !== 'threads') {
+      throw new TypeError("The engine 'sled' is for one process: mode must be 'threads'");
+    }
     this.guard = createGuard(options);
     const log = createLog(options.logging === true);
     this.pool = new WorkerPool({

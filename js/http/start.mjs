@@ -1,6 +1,7 @@
 // Starts nws.mjs and bws.js: reads the command line, says where the server listens, and ends it in an orderly way.
 
 import { parseArgs } from 'node:util';
+import { server as Connection } from '../mg-dbx.mjs';
 import { isLoopback } from './guard.mjs';
 import { PAGES, showcaseRoutes } from './routes.mjs';
 import { storeOptions, VERSION } from './service.mjs';
@@ -122,8 +123,19 @@ function whyNot(error, host, port) {
   return String(error?.message ?? error);
 }
 
-/** @param {Running} running */
-function closeOnSignal(running) {
+/**
+ * Opens the store for as long as the server runs: what is wrong with it shows before anybody asks, and workers that come and
+ * go find it open.
+ * @param {Record<string, unknown>} options
+ */
+function holdStore(options) {
+  const connection = new Connection();
+  connection.open({ type: 'CaretDB', ...options });
+  return connection;
+}
+
+/** @param {Running} running @param {{close: () => unknown}} store */
+function closeOnSignal(running, store) {
   let closing = false;
   const close = async () => {
     // Whoever asks twice does not want to wait.
@@ -131,6 +143,7 @@ function closeOnSignal(running) {
     closing = true;
     try {
       await running.close();
+      store.close();
       process.exit(0);
     } catch (error) {
       console.error(error instanceof Error ? error.stack : error);
@@ -162,14 +175,16 @@ export async function start(serverName, command, listen) {
     return;
   }
   const { port, host, options } = line;
+  let store;
   let running;
   try {
+    store = holdStore(options.store ?? {});
     running = await listen(options, port, host);
   } catch (error) {
     console.error(whyNot(error, host, port));
     process.exit(1);
   }
-  closeOnSignal(running);
+  closeOnSignal(running, store);
   const access = options.token === undefined ? '' : '; requests need the token';
   console.log(`CaretDB ${VERSION} listens on ${running.url}; store folder ${options.store?.path}${access}`);
 }

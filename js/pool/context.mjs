@@ -27,10 +27,7 @@ class WorkerStore {
    */
   async load() {
     try {
-      this.modules = {
-        addon: await import(new URL('../mg-dbx.mjs', import.meta.url).href),
-        documents: await import(new URL('../glsdb.mjs', import.meta.url).href),
-      };
+      this.modules = { addon: await import('../mg-dbx.mjs'), documents: await import('../glsdb.mjs') };
     } catch (error) {
       // Handlers that need no store still work; the others get this error when they reach for it.
       this.loadError = error;
