@@ -67,7 +67,11 @@ function readBlock(lines, firstLine, notRun) {
     }
     if (text && !text.startsWith('#')) {
       if (/^(cd|export) [^&|;]*$/.test(text)) setting.push(text);
-      else commands.push({ line: firstLine + index, script: [...setting, text].join('\n'), text, notRun });
+      else {
+        // A remark may mention what it likes; the shell ignores it, and so does the search for servers.
+        const bare = text.replace(/\s+#.*$/, '');
+        commands.push({ line: firstLine + index, script: [...setting, text].join('\n'), text: bare, notRun });
+      }
     }
     text = '';
   }

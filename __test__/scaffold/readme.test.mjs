@@ -72,3 +72,9 @@ test('a command that talks to a server gets one', () => {
   assert.deepEqual(clientOf('curl http://127.0.0.1:3000/local'), { port: 3000 });
   assert.equal(clientOf('node example.mjs'), undefined);
 });
+
+test('a remark behind a command is no part of it', () => {
+  const [command] = readCommands('```sh\nnode nws.mjs true   # see also --help\n```\n');
+  assert.equal(command.text, 'node nws.mjs true');
+  assert.deepEqual(serverOf(command.text), { port: 3000 });
+});
