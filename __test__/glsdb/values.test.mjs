@@ -84,6 +84,18 @@ describe('value', () => {
 });
 
 describe('increment', () => {
+  test('leaves a number, and text where text was', () => {
+    node.increment();
+    assert.equal(node.value, 1);
+    node.increment(-0.5);
+    assert.equal(node.value, 0.5);
+    node.value = '12abc';
+    assert.equal(node.increment(), '13');
+    assert.equal(node.value, '13');
+    const { db, mglobal } = glsdb.dbx;
+    assert.equal(new mglobal(db, 'Values').increment('v', 1), '14');
+  });
+
   test('counts in decimal and answers a string', () => {
     assert.equal(node.increment(), '1');
     assert.equal(node.increment(10), '11');

@@ -6,7 +6,7 @@ import * as arrays from './arrays.mjs';
 import * as children from './children.mjs';
 import * as documents from './documents.mjs';
 import { describe, failure } from './failure.mjs';
-import { indexKey, isIndexKey, subscriptOf, subscriptOfProperty } from './keys.mjs';
+import { indexKey, isIndexKey, numberKey, subscriptOf, subscriptOfProperty } from './keys.mjs';
 import { forEachLeafNode } from './leaves.mjs';
 import { pathOf } from './paths.mjs';
 import { pointed } from './pointer.mjs';
@@ -119,7 +119,11 @@ export class Node {
   /** @param {number | string} [amount] */
   increment(amount = 1) {
     this._tell('increment', { by: amount });
-    return this._tree.handle.increment(...this._subscripts, amount);
+    const { handle } = this._tree;
+    // Only text can say what M makes of "12abc".
+    if (typeof amount !== 'number') return handle.increment(...this._subscripts, amount);
+    const sum = handle.incrementTyped(...this._subscripts, amount);
+    return typeof sum === 'number' ? numberKey(sum) : sum;
   }
 
   delete() {

@@ -181,7 +181,7 @@ export interface Node {
   getValue(): Stored;
   /** The same as setting `value`. */
   rawSet(value: unknown): void;
-  /** Adds to the value, in one call that no other process can come between, and answers the sum as a string. */
+  /** Adds to the value, in one call that no other process can come between, and answers the sum as M writes it. */
   increment(amount?: number | string): string;
   /** Deletes this node and everything below. */
   delete(): void;

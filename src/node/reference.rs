@@ -99,6 +99,7 @@ pub fn mglobal_methods() -> Vec<(&'static str, Entry)> {
         ("reset", entry!(reset)),
         ("typed", entry!(|call| operate_typed(call, Verb::Get))),
         ("setTyped", entry!(|call| operate_typed(call, Verb::Set))),
+        ("incrementTyped", entry!(|call| operate_typed(call, Verb::Increment))),
     ]);
     methods
 }
