@@ -1,7 +1,7 @@
 // The types of the package's entry: the native face (`open`), the mg-dbx face (`server`, `mglobal`, `mcursor`, `mclass`)
 // and glsDB. All faces work on the same data.
 
-export { glsDB } from './js/glsdb/surface.mjs';
+export { glsDB } from './js/types/glsdb.mjs';
 
 // ------------------------------------------------------------------------------------------------------------- errors
 
@@ -537,6 +537,8 @@ export class mglobal {
   typed(...subscripts: Subscript[]): Value | undefined;
   /** Stores the last argument with its type. */
   setTyped(...subscriptsThenValue: [...Subscript[], Value]): string | undefined;
+  /** Adds the last argument; a node without a value, or with a number, then holds a number. */
+  incrementTyped(...subscriptsThenAmount: [...Subscript[], number]): string | number;
   /** The document below a node as JSON text, undefined where there is nothing. */
   documentText(...subscripts: Key[]): string | undefined;
   /** Replaces a subtree by the document that the last argument spells in JSON, in one write. */
