@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { openStore } from './store.mjs';
 
@@ -194,6 +195,19 @@ describe('round trip', () => {
       { code: 'ERR_KEY_TOO_LONG' },
     );
     assert.deepEqual(node.document, { kept: true });
+  });
+
+  test('a node or its proxy stands for its document', () => {
+    node.document = { a: [1, { b: null }] };
+    const copy = new glsdb.node('Documents.copy');
+    copy.document = node;
+    assert.deepEqual(copy.document, node.document);
+    copy.document = node.proxy.a;
+    assert.deepEqual(copy.document, [1, { b: null }]);
+    copy.document = { inside: node.$('a'), proxied: node.proxy };
+    assert.deepEqual(copy.document, { inside: [1, { b: null }], proxied: node.document });
+    assert.equal(JSON.stringify(node), '{"a":[1,{"b":null}]}');
+    assert.equal(inspect(node), 'node Documents.1');
   });
 
   test('a proxy is read as its node', () => {

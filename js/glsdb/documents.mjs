@@ -20,6 +20,16 @@ export function nodeOf(nodeOrProxy) {
 }
 
 /**
+ * Whether a value is a node or the proxy of one, which would be read property by property.
+ *
+ * @param {any} value
+ * @returns {boolean}
+ */
+function isNodeOrProxy(value) {
+  return value instanceof Node || (types.isProxy(value) && value._node instanceof Node);
+}
+
+/**
  * The text of what a program wants to store.
  *
  * @param {Node} node where
@@ -32,8 +42,7 @@ export function textOf(node, value) {
   if (typeof value === 'function' || typeof value === 'symbol') {
     throw failure('ERR_ARG', `${node.path}: ${describe(value)} is no document`);
   }
-  // The proxy of a node would be read property by property.
-  return DocumentText.of(types.isProxy(value) && value._node instanceof Node ? value._node.document : value);
+  return DocumentText.of(isNodeOrProxy(value) ? nodeOf(value).document : value);
 }
 
 /**

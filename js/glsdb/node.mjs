@@ -2,6 +2,7 @@
 // pieces of work live beside this file; a node itself is three references, so that making one costs next to nothing.
 // What each member promises to a program is said once, in js/types/glsdb.d.mts.
 
+import { inspect } from 'node:util';
 import * as arrays from './arrays.mjs';
 import * as children from './children.mjs';
 import * as documents from './documents.mjs';
@@ -55,6 +56,15 @@ export class Node {
 
   get isArrayMember() {
     return isIndexKey(this.key);
+  }
+
+  /** What `console.log` shows; the rest of a node is of no interest. */
+  [inspect.custom]() {
+    return `node ${this.path}`;
+  }
+
+  toJSON() {
+    return this.document;
   }
 
   // Value

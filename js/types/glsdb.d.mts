@@ -204,6 +204,8 @@ export interface Node {
    */
   get document(): Stored;
   set document(value: unknown);
+  /** The document, for JSON.stringify. */
+  toJSON(): Stored;
   /** The same document, read with a cursor over its values. */
   readonly document_q: Stored;
   /** Writes a document over what is here, in one call: what it does not name stays. */
