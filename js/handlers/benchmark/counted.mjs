@@ -24,8 +24,10 @@
  * @typedef {{ key: string[], data: string }} LeafAtCursor
  * @typedef {{ multilevel: boolean, getdata: boolean }} CursorOptions
  *
+ * @typedef {{ tstart(): string, tcommit(): string, trollback(): string }} Connection
+ *
  * @typedef {object} Mgdbx
- * @property {unknown} db the open connection
+ * @property {Connection} db
  * @property {new (db: any, name: string, ...fixed: string[]) => Mglobal} mglobal
  * @property {new (db: any, seed: { global: string, key: string[] }, options: CursorOptions) => { next(): LeafAtCursor | null }} mcursor
  */
@@ -57,6 +59,22 @@ export class CountedGlobal {
     const { counts } = this;
     this.counts = noCalls();
     return counts;
+  }
+
+  /**
+   * Calls that are not counted, committed together.
+   *
+   * @param {(global: Mglobal) => void} act
+   */
+  inTransaction(act) {
+    this.db.tstart();
+    try {
+      act(this.uncounted);
+    } catch (error) {
+      this.db.trollback();
+      throw error;
+    }
+    this.db.tcommit();
   }
 
   /** @param {(string | number)[]} subscriptsThenValue */

@@ -78,6 +78,9 @@ function readName(value) {
   if (isMissing(value)) return DEFAULT_DOCUMENT_NAME;
   if (typeof value !== 'string') throw badBody('documentName must be a string: the name of a global');
   const name = value.startsWith('^') ? value.slice(1) : value;
+  // The database takes one caret off itself, so `^^%caretdb` must not get there as `^%caretdb`.
+  if (name.startsWith('^'))
+    throw new Refusal(400, 'name', `documentName: ${value} is not the name of a global`);
   if (name === RESERVED_NAME) {
     throw new Refusal(
       400,
