@@ -80,7 +80,7 @@ fn plays_its_part() {
     session.set_timeout(None);
     say("open");
     match part {
-        "count" => (0..2_000).for_each(|_| increment(&mut *session, b"n").unwrap()),
+        "count" => (0..10_000).for_each(|_| increment(&mut *session, b"n").unwrap()),
         "die in a transaction" => die_in_a_transaction(&mut *session),
         "die counting" => loop {
             increment(&mut *session, b"n").unwrap();
@@ -131,14 +131,15 @@ fn lmdb_processes_count_together_although_one_dies_in_a_transaction() {
     session.put(b"m", b"stays").unwrap();
     let mut others = [Other::start(store.path(), "lmdb count"), Other::start(store.path(), "lmdb count")];
     others.iter_mut().for_each(|other| other.wait_for("open"));
-    let mut dying = Other::start(store.path(), "lmdb die in a transaction");
     (0..500).for_each(|_| increment(&mut *session, b"n").unwrap());
+    let mut dying = Other::start(store.path(), "lmdb die in a transaction");
+    // Writing before it is killed would wait for it for ever.
     dying.wait_for("inside");
     assert_eq!(get(&mut *session, b"m").as_deref(), Some(&b"stays"[..]));
     dying.kill();
     (0..500).for_each(|_| increment(&mut *session, b"n").unwrap());
     others.into_iter().for_each(Other::finish);
-    assert_eq!(count(&mut *session, b"n"), 2 * 2_000 + 2 * 500 + 100);
+    assert_eq!(count(&mut *session, b"n"), 2 * 10_000 + 2 * 500 + 100);
     assert_eq!(get(&mut *session, b"m").as_deref(), Some(&b"stays"[..]));
     assert_eq!(get(&mut *session, b"never"), None);
     assert_eq!(all(&mut *session).len(), 2);
