@@ -86,6 +86,8 @@ impl LmdbSession {
             self.writes += 1;
             return f(shared, writer);
         }
+        // The commit makes this connection's own snapshot useless, and while it lives no page it shows can be used again.
+        self.kept.lock().let_go();
         let gate = &shared.header.fields().gate;
         shared.gate.enter(gate, self.timeout)?;
         let written = make_room(shared, Spent { puts: puts as u64, bytes: bytes as u64 })
