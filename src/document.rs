@@ -3,6 +3,7 @@
 //! Text goes straight into a batch and comes straight out of a scan; no tree of values is built on the way.
 
 mod gather;
+mod members;
 mod read;
 mod standing;
 mod subscript;
@@ -191,6 +192,8 @@ struct Room {
     stored: Vec<u8>,
     names: Vec<u64>,
     batch: crate::engine::Batch,
+    /// The most bytes a batch has had that was cleared since.
+    batch_peak: usize,
 }
 
 impl Room {
@@ -201,10 +204,15 @@ impl Room {
         ROOM.take().unwrap_or_default()
     }
 
+    fn clear_batch(&mut self) {
+        self.batch_peak = self.batch_peak.max(self.batch.size());
+        self.batch.clear();
+    }
+
     fn give_back(mut self: Box<Room>) {
-        let large = self.batch.size() + self.stored.capacity() + self.names.capacity() * 8;
+        self.clear_batch();
+        let large = self.batch_peak + self.stored.capacity() + self.names.capacity() * size_of::<u64>();
         if large <= Room::KEPT {
-            self.batch.clear();
             self.names.clear();
             ROOM.set(Some(self));
         }

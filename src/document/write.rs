@@ -3,11 +3,11 @@
 //! Depth needs no limit of its own: each level makes the key longer, and keys are limited. A text that names a member twice
 //! is read again with only the last one kept, see [`unique`].
 
-use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::members::{Left, Members};
 use super::standing::{self, Standing};
 use super::subscript::{self, Form};
 use super::text::read_base64;
@@ -22,8 +22,6 @@ use crate::value::{BYTES, EMPTY_OBJECT, FALSE, NULL, NUMBER, OBJECT, TEXT, TRUE}
 const ENOUGH: usize = 16 << 20;
 /// What an operation takes in a batch beside its bytes.
 const OVERHEAD: usize = 32;
-/// Up to this many names of an object are compared one by one.
-const FEW: usize = 32;
 /// The subscript of the leaf that stands for an empty array.
 const EMPTY_ARRAY: &[u8] = b"[]";
 const NOT_BYTES: &str = "bytes are an object with one member, a string of base64";
@@ -128,7 +126,7 @@ impl Writing<'_> {
     fn flush(&mut self) -> Result<()> {
         self.enter_level()?;
         self.connection.apply(&self.room.batch)?;
-        self.room.batch.clear();
+        self.room.clear_batch();
         Ok(())
     }
 
@@ -172,15 +170,6 @@ struct Place<'w, 'c> {
     fresh: bool,
     /// Whether it is a member of an object.
     member: bool,
-}
-
-/// What a value did to its node.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
-    /// Something is there.
-    Something,
-    /// It was deleted.
-    Nothing,
 }
 
 impl Place<'_, '_> {
@@ -388,51 +377,6 @@ impl<'de> DeserializeSeed<'de> for Element<'_, '_> {
     }
 }
 
-/// What is known of an object's members so far.
-struct Members {
-    /// Where the hashes of their names begin.
-    start: usize,
-    /// The hashes, when there are more than a few.
-    many: Option<HashSet<u64>>,
-    written: bool,
-    removed: bool,
-    /// Whether a name looks like an index.
-    need_mark: bool,
-}
-
-impl Members {
-    fn new(start: usize) -> Members {
-        Members { start, many: None, written: false, removed: false, need_mark: false }
-    }
-
-    fn add(&mut self, form: Form, left: Left) {
-        match left {
-            Left::Nothing => self.removed = true,
-            Left::Something => {
-                self.written = true;
-                self.need_mark |= form != Form::Name;
-            }
-        }
-    }
-
-    /// Whether a name with this hash is new, `names` being those of the objects that are open.
-    fn is_new(&mut self, hash: u64, names: &mut Vec<u64>) -> bool {
-        if let Some(many) = &mut self.many {
-            return many.insert(hash);
-        }
-        let few = &names[self.start..];
-        if few.contains(&hash) {
-            return false;
-        }
-        if few.len() == FEW {
-            self.many = Some(few.iter().copied().chain([hash]).collect());
-        } else {
-            names.push(hash);
-        }
-        true
-    }
-}
-
 /// A name, which is appended to the key.
 struct Name<'w, 'c, 'm> {
     writing: &'w mut Writing<'c>,
@@ -466,25 +410,11 @@ impl Visitor<'_> for Name<'_, '_, '_> {
             let first = !members.written && !members.removed;
             return if first { Ok(Named::Bytes) } else { Err(E::custom(NOT_BYTES)) };
         }
-        if !writing.names_are_unique && !members.is_new(hash(name.as_bytes()), &mut writing.room.names) {
+        if !writing.names_are_unique && !members.is_new(name, &mut writing.room.names) {
             writing.name_twice = true;
             return Err(E::custom("a name occurs twice"));
         }
         subscript::member(&mut writing.room.key, name).map_err(|error| writing.fail(error))?;
         Ok(Named::Member(subscript::form(name.as_bytes())))
     }
-}
-
-/// A quick hash. Names that share one are only taken for equal until the text is read again.
-#[inline]
-fn hash(name: &[u8]) -> u64 {
-    const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-    let (words, rest) = name.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let mut hash = name.len() as u64;
-    for word in words.iter().chain([&last]) {
-        hash = (hash.rotate_left(26) ^ u64::from_le_bytes(*word)).wrapping_mul(MULTIPLIER);
-    }
-    hash
 }

@@ -3,6 +3,8 @@
 mod fixture;
 mod page;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use caretdb::document::{Bytes, Change, Found, bytes_name};
 use caretdb::error::Error;
 use fixture::{Database, bits, same};
@@ -389,6 +391,37 @@ fn inside_a_transaction_a_failed_document_undoes_only_itself() {
     assert_eq!(db.connection.level(), 1);
     db.connection.commit().unwrap();
     assert_eq!(db.text().unwrap(), r#"{"a":1,"b":2}"#);
+}
+
+#[test]
+fn a_reader_sees_the_old_document_or_the_new_one() {
+    let mut db = Database::open();
+    let documents = [
+        r#"{"a":{"b":1,"c":[1,2,3]},"d":"old"}"#.to_owned(),
+        format!(r#"{{"a":[{}],"e":"new"}}"#, vec!["{\"x\":1}"; 200].join(",")),
+    ];
+    db.set(&documents[0]);
+    let mut reader = db.connection.store().connect(true).unwrap();
+    let node = db.node.clone();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let (mut seen, mut last) = (0, true);
+            // One more read after the writer is done, so that there is at least one.
+            while std::mem::replace(&mut last, !done.load(Ordering::Acquire)) {
+                let mut json = Vec::new();
+                reader.document(&node, &mut json).unwrap();
+                assert!(documents.iter().any(|document| document.as_bytes() == json));
+                seen += 1;
+            }
+            seen
+        });
+        for round in 0..500 {
+            db.set(&documents[round % 2]);
+        }
+        done.store(true, Ordering::Release);
+        assert!(reading.join().unwrap() > 0);
+    });
 }
 
 fn name() -> impl Strategy<Value = String> {
