@@ -212,6 +212,12 @@ for (const { name, runtime, skip } of SERVERS) {
       assert.deepEqual([nothing.status, nothing.text], [204, '']);
     });
 
+    test('HEAD is GET without a body', async () => {
+      const { status, text, headers } = await asked('HEAD', '/fault?do=ok');
+      assert.deepEqual([status, text], [200, '']);
+      assert.match(String(headers['content-type']), /^application\/json/);
+    });
+
     test('a route that the application added itself works beside', async () => {
       assert.deepEqual((await asked('GET', '/own')).json, { own: true });
     });
@@ -265,4 +271,29 @@ for (const { name, runtime, skip } of SERVERS) {
     assert.ok(failed <= kills, `${failed} requests failed by ${kills} kills`);
     assert.equal(await server.stop(), 0);
   });
+
+  for (const mode of ['threads', 'processes']) {
+    test(`${name} with ${mode}: a signal lets what is in flight finish`, {
+      skip: skip !== false,
+    }, async () => {
+      const server = await startProgram(runtime, [PROGRAM, mode]);
+      await ask(server.port, 'GET', '/fault?do=ok');
+      const replies = Promise.all(
+        Array.from({ length: 6 }, () => ask(server.port, 'GET', '/fault?do=sleep&ms=150')),
+      );
+      const long = ask(server.port, 'POST', '/run', {
+        json: { run: 'r', do: 'progress', steps: 1e6, ms: 5 },
+      });
+      const events = ask(server.port, 'GET', '/run/r/events');
+      // Once its name is taken, the run is under way, and what was asked before it has arrived.
+      while ((await ask(server.port, 'POST', '/run', { json: { run: 'r', do: 'ok' } })).status !== 409);
+      const code = await server.stop();
+      assert.equal(code, 0);
+      for (const reply of await replies)
+        assert.deepEqual([reply.status, reply.json], [200, { slept: '150' }]);
+      assert.equal((await long).status, 409, 'a long run is told to end');
+      assert.equal((await events).status, 200);
+      await assert.rejects(ask(server.port, 'GET', '/fault?do=ok'), 'nobody listens any more');
+    });
+  }
 }
