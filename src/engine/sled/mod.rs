@@ -10,7 +10,11 @@
 //! whose files were damaged may open with entries missing, since sled drops the records it cannot verify: keep backups, or
 //! use the engine `lmdb`. A second process gets [`Error::Locked`].
 //!
-//! A transaction's writes stay in memory until it commits. sled's files lie in the folder `sled` below the store's.
+//! After a full disk sled refuses every write until the store is closed and opened again; what was flushed before is
+//! there.
+//!
+//! A transaction's writes stay in memory until it commits, and a value of 256 MiB takes about a gigabyte while it is
+//! written. sled's files lie in the folder `sled` below the store's.
 
 mod failure;
 mod gate;
