@@ -13,8 +13,8 @@
 //! After a full disk sled refuses every write until the store is closed and opened again; what was flushed before is
 //! there.
 //!
-//! A transaction's writes stay in memory until it commits, and a value of 256 MiB takes about a gigabyte while it is
-//! written. sled's files lie in the folder `sled` below the store's.
+//! A transaction's writes stay in memory until it commits, and a very large value takes several times its size there while
+//! it is written. sled's files lie in the folder `sled` below the store's.
 
 mod failure;
 mod gate;
