@@ -288,6 +288,20 @@ test('a full queue answers 503 with Retry-After', async () => {
   await pool.close();
 });
 
+test('a request that is cancelled while it waits behind another one never runs', async () => {
+  const pool = new WorkerPool({ poolSize: 1, handlers: HANDLERS, log: keptLog() });
+  await pool.run({ type: 'faults', data: { do: 'ok' } });
+  for (const wait of [0, 10, 200]) {
+    const controller = new AbortController();
+    const busy = pool.run({ type: 'faults', data: { do: 'sleep', ms: 300 } });
+    const behind = pool.run({ type: 'faults', data: { do: 'exit' } }, { signal: controller.signal });
+    setTimeout(() => controller.abort(), wait);
+    assert.equal((await behind).statusCode, 409);
+    assert.deepEqual(answerOf(await busy), { slept: 300 });
+  }
+  await pool.close();
+});
+
 test('options that cannot be used are refused, with their names', () => {
   const handlers = HANDLERS;
   assert.throws(() => new WorkerPool({ handlers, poolSize: 0 }), /poolSize/);

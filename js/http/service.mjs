@@ -1,10 +1,11 @@
 // The part of a server that does not depend on which server it is: its options, its routes, its pool, and how a request
 // becomes a reply. js/fastify.mjs and js/bun-serve.mjs translate to and from their server's own requests and replies.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createLog } from '../pool/log.mjs';
-import { WorkerPool } from '../pool/pool.mjs';
+import { toFileUrl, WorkerPool } from '../pool/pool.mjs';
 import { errorReply, replyOfError, toReply } from '../pool/reply.mjs';
 import { createGuard } from './guard.mjs';
 import { toMessage } from './request.mjs';
@@ -72,6 +73,11 @@ function readRoutes(given) {
     }
     if ((typeof entry.handlerPath === 'string') === (typeof entry.mainHandler === 'function')) {
       throw new TypeError(`${where} needs either handlerPath, a string, or mainHandler, a function`);
+    }
+    if (entry.handlerPath !== undefined && !existsSync(fileURLToPath(toFileUrl(entry.handlerPath)))) {
+      throw new TypeError(
+        `${where}.handlerPath: there is no file ${fileURLToPath(toFileUrl(entry.handlerPath))}`,
+      );
     }
     const type = `${method} ${entry.url}`;
     if (types.has(type)) throw new TypeError(`${where}: ${type} is there already`);

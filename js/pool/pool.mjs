@@ -6,7 +6,7 @@
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Tinypool } from 'tinypool';
 import { createLog, inline } from './log.mjs';
@@ -53,10 +53,13 @@ const STOP_LIMIT = 10_000;
  *   its worker busy: at most all workers but one are given to long runs at a time, where there is more than one
  */
 
-/** @param {string} handler @returns {string} a file URL */
-function toFileUrl(handler) {
-  if (handler.startsWith('file:')) return handler;
-  return pathToFileURL(isAbsolute(handler) ? handler : resolve(handler)).href;
+/**
+ * Where a module of the options is.
+ * @param {string} module a file URL, or a path, relative to the working folder
+ * @returns {string} a file URL
+ */
+export function toFileUrl(module) {
+  return module.startsWith('file:') ? module : pathToFileURL(resolve(module)).href;
 }
 
 /** @param {unknown} value @param {string} name @returns {number} */

@@ -7,7 +7,7 @@ import { loadHandler } from './handler.mjs';
 import { openLedger } from './ledger.mjs';
 import { openLink, packBytes, unpackBytes } from './link.mjs';
 import { inlineMessage } from './log.mjs';
-import { replyOfError, toReply } from './reply.mjs';
+import { errorReply, replyOfError, toReply } from './reply.mjs';
 
 /**
  * @typedef {object} Start what a new worker is told
@@ -92,10 +92,19 @@ class Worker {
       this.queue.push(...message.requests);
       if (!this.running) void this.work();
     } else if (message.cancel !== undefined) {
-      if (this.current?.sequence === message.cancel) this.current?.run.cancel();
+      this.cancel(message.cancel);
     } else if (message.stop !== undefined) {
       void this.stop();
     }
+  }
+
+  /** @param {number} sequence a request that is running, or waits here, or was answered meanwhile */
+  cancel(sequence) {
+    if (this.current?.sequence === sequence) this.current.run.cancel();
+    const index = this.queue.findIndex(([waiting]) => waiting === sequence);
+    if (index < 0) return;
+    this.queue.splice(index, 1);
+    this.sendReply(sequence, errorReply(409, 'Cancelled before it started'));
   }
 
   /** Takes requests from the queue until there are none. */

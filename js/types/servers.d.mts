@@ -1,8 +1,6 @@
 // Types that both servers share: their options, routes and replies, and the pool.
 
-/** An object of another part of the package, which has types of its own: `caretdb` for connections and globals, `caretdb/glsdb`. */
-// biome-ignore lint/suspicious/noExplicitAny: handlers cast it to the class that they use
-export type FromStore = any;
+import type { glsDB, mclass, mcursor, mglobal, OpenOptions, server } from 'caretdb';
 
 /** What a handler gets. */
 export interface Message {
@@ -31,12 +29,18 @@ export interface HandlerContext {
   readonly id: number;
   readonly serverName: string;
   /** A glsDB on the store. */
-  readonly glsdb: FromStore;
+  readonly glsdb: glsDB;
   /** The connection, a `server` of the mg-dbx face. */
-  readonly db: FromStore;
-  readonly mgdbx: Record<'db' | 'server' | 'mglobal' | 'mcursor' | 'mclass', FromStore>;
+  readonly db: server;
+  readonly mgdbx: {
+    db: server;
+    server: typeof server;
+    mglobal: typeof mglobal;
+    mcursor: typeof mcursor;
+    mclass: typeof mclass;
+  };
   /** An `mglobal` for a global name and fixed subscripts. */
-  use(name: string, ...subscripts: (string | number)[]): FromStore;
+  use(name: string, ...subscripts: (string | number)[]): mglobal;
   /** Tells how far a long run is. */
   progress(data: unknown): void;
   /** Aborted when nobody wants the result any more. */
@@ -94,7 +98,7 @@ export interface ServiceOptions {
   /** How many requests may wait for a worker; default 10,000. */
   maxQueue?: number;
   /** What workers open the store with: `{path, engine, durability, …}`. */
-  store?: Record<string, unknown>;
+  store?: OpenOptions;
   /** The same, for programs that have it so. */
   mgdbx?: { open?: Record<string, unknown> };
   /** Bytes of a body; default 1 MiB. */
