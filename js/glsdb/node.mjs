@@ -227,7 +227,9 @@ export class Node {
    * @returns {Node}
    */
   _child(subscript) {
-    return new Node(this._tree, [...this._subscripts, subscript], this);
+    const above = this._subscripts;
+    // Most children are made at the root of a global, where no array needs to be copied.
+    return new Node(this._tree, above.length === 0 ? [subscript] : [...above, subscript], this);
   }
 
   /**
