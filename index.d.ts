@@ -139,7 +139,7 @@ export interface Range<Bound = Subscript> {
   from?: Bound;
   /** The last subscript, itself included. It need not exist. */
   to?: Bound;
-  /** Only subscripts behind this one, and what is below it. Not together with `from`. */
+  /** Only subscripts behind this one. Not together with `from`. */
   after?: Bound;
   /** Only subscripts before this one. Not together with `to`. */
   before?: Bound;
@@ -151,7 +151,10 @@ export interface Range<Bound = Subscript> {
   limit?: number;
 }
 
-/** A stretch of leaves: a bound is the subscript of a child, or an array of subscripts to begin or end deeper. */
+/**
+ * A stretch of leaves: a bound is the subscript of a child, or an array of subscripts to begin or end deeper. `to` takes
+ * in what is below it, and so does `after`, which leaves out only the node itself.
+ */
 export type LeafRange = Range<Subscript | readonly Subscript[]>;
 
 /** Asks for subscripts as strings always, numbers in M's spelling. */
@@ -323,6 +326,7 @@ export class AsyncGlobal {
   next(...subscripts: Subscript[]): Promise<Subscript | undefined>;
   previous(...subscripts: Subscript[]): Promise<Subscript | undefined>;
   count(...subscripts: Subscript[]): Promise<number>;
+  merge(source: Global | AsyncGlobal): Promise<void>;
   getDocument(...subscripts: Subscript[]): Promise<Json | undefined>;
   setDocument(...subscriptsThenDocument: [...Subscript[], unknown]): Promise<void>;
   mergeDocument(...subscriptsThenDocument: [...Subscript[], unknown]): Promise<void>;

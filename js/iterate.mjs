@@ -1,42 +1,55 @@
 // Iterators of the native face. Entries come in pages, one native call for many; a page is dropped as soon as anything in
 // the store has changed, so an iterator sees writes ahead of it, pins nothing, and may be left early.
 
-/** What an iterator shows: the number the native call takes, and how many members of a page make one entry. */
+import { failure } from './failure.mjs';
+
+/** What an iterator shows: the number the native call takes, and whether entries come with values and places. */
 export const SHAPES = {
-  keys: { number: 0, width: 1 },
-  entries: { number: 1, width: 2 },
-  leaves: { number: 2, width: 2 },
+  keys: { number: 0, withValue: false, withPlace: false },
+  entries: { number: 1, withValue: true, withPlace: false },
+  leaves: { number: 2, withValue: true, withPlace: true },
 };
 
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 512;
 
+/** How a bound is meant, as the native call takes it. */
+const EXCLUSIVE = 0;
+const INCLUSIVE = 1;
+const PLACE = 2;
+
+const OPTIONS = new Set(['from', 'to', 'after', 'before', 'prefix', 'reverse', 'limit', 'as']);
+
 /**
  * @typedef {{ from?: any, to?: any, after?: any, before?: any, prefix?: string, reverse?: boolean, limit?: number, as?: 'string' }} Range
+ * @typedef {{ number: number, withValue: boolean, withPlace: boolean }} Shape
  */
 
 /**
  * @param {any} global the bare node
  * @param {any} server its connection
- * @param {{ number: number, width: number }} shape
+ * @param {Shape} shape
  * @param {Range} [range]
  * @returns {IterableIterator<any>}
  */
 export function iterate(global, server, shape, range = {}) {
-  check(range);
+  checkRange(range);
   return entries(global, server, shape, range);
 }
 
 /**
  * @param {any} global
  * @param {any} server
- * @param {{ number: number, width: number }} shape
+ * @param {Shape} shape
  * @param {Range} range
  * @returns {Generator<any>}
  */
 function* entries(global, server, shape, range) {
   const { reverse = false, prefix } = range;
+  const { withValue } = shape;
   const strings = range.as === 'string';
+  const withPlace = strings || shape.withPlace;
+  const width = 1 + Number(withValue) + Number(withPlace);
   const lower = bound(range.from, range.after);
   const upper = bound(range.to, range.before);
   let start = reverse ? upper : lower;
@@ -47,26 +60,27 @@ function* entries(global, server, shape, range) {
     const version = server.changes();
     const wanted = Math.min(size, left);
     const page = global.scan(
+      undefined,
       shape.number,
       wanted,
       reverse,
-      start.subscript,
-      start.inclusive,
-      end.subscript,
-      end.inclusive,
+      start.at,
+      start.kind,
+      end.at,
+      end.kind,
       strings,
       prefix,
     );
     let last;
-    for (let at = 0; at < page.length; at += shape.width) {
-      last = page[at];
+    for (let at = 0; at < page.length; at += width) {
+      last = at;
       left -= 1;
-      yield shape.width === 1 ? last : [last, page[at + 1]];
+      yield withValue ? [page[at], page[at + 1]] : page[at];
       if (left > 0 && server.changes() !== version) break;
     }
-    const complete = page.length < wanted * shape.width;
-    if (last === undefined || (complete && server.changes() === version)) return;
-    start = { subscript: last, inclusive: false };
+    const isWhole = page.length < wanted * width;
+    if (last === undefined || (isWhole && server.changes() === version)) return;
+    start = withPlace ? { at: page[last + width - 1], kind: PLACE } : { at: page[last], kind: EXCLUSIVE };
     size = Math.min(size * 4, LARGEST_PAGE);
   }
 }
@@ -76,26 +90,29 @@ function* entries(global, server, shape, range) {
  * @param {any} exclusive
  */
 function bound(inclusive, exclusive) {
-  return exclusive === undefined
-    ? { subscript: inclusive, inclusive: true }
-    : { subscript: exclusive, inclusive: false };
-}
-
-/** @param {Range} range */
-function check(range) {
-  if (typeof range !== 'object' || range === null) throw wrong('a range must be an object');
-  const { limit, prefix, as } = range;
-  if (limit !== undefined && !(typeof limit === 'number' && limit >= 0))
-    throw wrong('limit must be a number of entries');
-  if (prefix !== undefined && (typeof prefix !== 'string' || prefix === ''))
-    throw wrong('prefix must be a non-empty string');
-  if (as !== undefined && as !== 'string') throw wrong("as must be 'string'");
+  return exclusive === undefined ? { at: inclusive, kind: INCLUSIVE } : { at: exclusive, kind: EXCLUSIVE };
 }
 
 /**
- * @param {string} message
- * @returns {TypeError & { code: string }}
+ * Checks what all ranges have in common.
+ *
+ * @param {Range} range
  */
-function wrong(message) {
-  return Object.assign(new TypeError(message), { code: 'ERR_ARG' });
+export function checkRange(range) {
+  if (typeof range !== 'object' || range === null) throw failure('ERR_ARG', 'a range must be an object');
+  for (const name of Object.keys(range)) {
+    if (!OPTIONS.has(name)) throw failure('ERR_ARG', `a range has no option ${JSON.stringify(name)}`);
+  }
+  const { limit, prefix, as, reverse } = range;
+  if (limit !== undefined && !(limit === Number.POSITIVE_INFINITY || (Number.isInteger(limit) && limit >= 0)))
+    throw failure('ERR_ARG', 'limit must be a whole number of entries');
+  if (prefix !== undefined && (typeof prefix !== 'string' || prefix === ''))
+    throw failure('ERR_ARG', 'prefix must be a non-empty string');
+  if (as !== undefined && as !== 'string') throw failure('ERR_ARG', "as must be 'string'");
+  if (reverse !== undefined && typeof reverse !== 'boolean')
+    throw failure('ERR_ARG', 'reverse must be true or false');
+  if (range.from !== undefined && range.after !== undefined)
+    throw failure('ERR_ARG', 'a range begins with from or with after, not with both');
+  if (range.to !== undefined && range.before !== undefined)
+    throw failure('ERR_ARG', 'a range ends with to or with before, not with both');
 }

@@ -1,6 +1,8 @@
 // The mg-dbx face: the classes of mg-dbx-napi. Their calls are native; here is what is made of several calls.
 
 import { addon } from './addon.mjs';
+import { failure } from './failure.mjs';
+import { SHAPES } from './iterate.mjs';
 
 /** @type {typeof import('../index.d.ts').server} */
 export const server = addon.server;
@@ -13,15 +15,6 @@ export const mclass = addon.mclass;
 
 /** How many nodes `getchildnodes` answers where `max` is not given. */
 const DEFAULT_MAX = 100;
-
-/**
- * @param {string} method
- * @param {string} message
- * @returns {TypeError & { code: string }}
- */
-function wrongArgument(method, message) {
-  return Object.assign(new TypeError(`${method}: ${message}`), { code: 'ERR_ARG' });
-}
 
 /**
  * Runs `work` under the lock that the options ask for.
@@ -37,10 +30,11 @@ function wrongArgument(method, message) {
 function underLock(global, method, subscripts, options, work) {
   if (!options.lock) return work();
   const timeout = options.locktimeout ?? -1;
-  if (global.lock(...subscripts, timeout) !== '1') {
-    throw Object.assign(new Error(`${method}: the lock was not free within ${timeout} s`), {
-      code: 'ERR_BUSY',
-    });
+  const locked = global.lock(...subscripts, timeout);
+  // Without an open store nothing can be locked, and the work finds nothing.
+  if (locked === '') return work();
+  if (locked !== '1') {
+    throw failure('ERR_BUSY', `${method}: the lock was not free within ${timeout} s`);
   }
   try {
     return work();
@@ -56,7 +50,11 @@ function underLock(global, method, subscripts, options, work) {
  * @returns {value is Record<string, any>}
  */
 const isOptions = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !ArrayBuffer.isView(value) &&
+  !(value instanceof ArrayBuffer);
 
 Object.defineProperties(server.prototype, {
   init: {
@@ -83,20 +81,14 @@ Object.defineProperties(mglobal.prototype, {
       const options = parameters.length > 1 && isOptions(parameters.at(-1)) ? parameters.pop() : {};
       const nodes = parameters.pop();
       if (!Array.isArray(nodes)) {
-        throw wrongArgument('setchildnodes', 'the child nodes must be an array');
+        throw failure('ERR_ARG', 'setchildnodes: the child nodes must be an array');
       }
+      // Read before anything is written, so that a wrong one leaves all as it was. Holes are skipped.
+      const rows = [...nodes.entries()]
+        .filter(([index]) => index in nodes)
+        .map(([index, node]) => (options.numerickeys ? [index, node] : childRow(index, node)));
       return underLock(this, 'setchildnodes', parameters, options, () => {
-        nodes.forEach((node, index) => {
-          if (options.numerickeys) {
-            this.set(...parameters, index, node);
-            return;
-          }
-          if (typeof node !== 'object' || node === null || node.key === undefined) {
-            throw wrongArgument('setchildnodes', `node ${index} must be an object {key, data}`);
-          }
-          const key = Array.isArray(node.key) ? node.key : [node.key];
-          this.set(...parameters, ...key, node.data ?? '');
-        });
+        for (const row of rows) this.set(...parameters, ...row);
         return '';
       });
     },
@@ -113,6 +105,10 @@ Object.defineProperties(mglobal.prototype, {
      */
     value: function getchildnodes(...parameters) {
       const options = isOptions(parameters.at(-1)) ? parameters.pop() : {};
+      const { max } = options;
+      if (max !== undefined && !(typeof max === 'number' && max >= 0)) {
+        throw failure('ERR_ARG', 'getchildnodes: max must be a number of nodes');
+      }
       return underLock(this, 'getchildnodes', parameters, options, () =>
         options.numerickeys ? numbered(this, parameters, options) : children(this, parameters, options),
       );
@@ -121,51 +117,48 @@ Object.defineProperties(mglobal.prototype, {
 });
 
 /**
+ * @param {number} index
+ * @param {any} node
+ * @returns {unknown[]} the key's elements and the data
+ */
+function childRow(index, node) {
+  if (typeof node !== 'object' || node === null || node.key === undefined) {
+    throw failure('ERR_ARG', `setchildnodes: node ${index} must be an object {key, data}`);
+  }
+  const key = Array.isArray(node.key) ? node.key : [node.key];
+  if (key.length === 0) throw failure('ERR_ARG', `setchildnodes: node ${index} has an empty key`);
+  return [...key, node.data === undefined ? '' : node.data];
+}
+
+/**
  * @param {any} global
  * @param {unknown[]} partialKey
  * @param {{ getdata?: boolean, max?: number, start?: unknown, end?: unknown }} options
  */
 function children(global, partialKey, options) {
-  const max = options.max ?? DEFAULT_MAX;
+  const shape = options.getdata ? SHAPES.entries : SHAPES.keys;
+  const page = global.scan(
+    partialKey,
+    shape.number,
+    options.max ?? DEFAULT_MAX,
+    false,
+    boundary(options.start),
+    1,
+    boundary(options.end),
+    1,
+    false,
+    undefined,
+  );
+  if (!options.getdata) return page;
   const found = [];
-  let key = '';
-  if (options.start !== undefined && options.start !== '') {
-    key = String(options.start);
-    if (global.defined(...partialKey, options.start) === '0') key = global.next(...partialKey, options.start);
-  } else {
-    key = global.next(...partialKey, '');
-  }
-  const end = options.end === undefined || options.end === '' ? '' : lastKey(global, partialKey, options.end);
-  for (; key !== '' && found.length < max; key = global.next(...partialKey, key)) {
-    if (options.end !== undefined && options.end !== '' && end === '') break;
-    found.push(options.getdata ? withData(global, partialKey, key) : key);
-    if (key === end) break;
+  for (let at = 0; at < page.length; at += 2) {
+    found.push(page[at + 1] === undefined ? { key: page[at] } : { key: page[at], data: page[at + 1] });
   }
   return found;
 }
 
-/**
- * The last key at or before `end`, so that reaching it can be seen by comparing texts.
- *
- * @param {any} global
- * @param {unknown[]} partialKey
- * @param {unknown} end
- * @returns {string}
- */
-function lastKey(global, partialKey, end) {
-  const after = global.next(...partialKey, end);
-  return after === '' ? global.previous(...partialKey, '') : global.previous(...partialKey, after);
-}
-
-/**
- * @param {any} global
- * @param {unknown[]} partialKey
- * @param {string} key
- */
-function withData(global, partialKey, key) {
-  const hasValue = Number(global.defined(...partialKey, key)) % 10 === 1;
-  return hasValue ? { key, data: global.get(...partialKey, key) } : { key };
-}
+/** @param {unknown} key a first or last key; none and the empty string mean all */
+const boundary = (key) => (key === '' || key === null ? undefined : key);
 
 /**
  * @param {any} global
@@ -178,7 +171,7 @@ function numbered(global, partialKey, options) {
   const end = options.end === undefined ? Number.POSITIVE_INFINITY : Number(options.end);
   for (let index = 0; found.length < max && index <= end; index++) {
     const defined = global.defined(...partialKey, index);
-    if (defined === '0') break;
+    if (defined === '0' || defined === '') break;
     found.push(defined === '10' ? undefined : global.get(...partialKey, index));
   }
   return found;

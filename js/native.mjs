@@ -3,22 +3,16 @@
 
 import { addon } from './addon.mjs';
 import { DocumentText } from './document-text.mjs';
-import { iterate, SHAPES } from './iterate.mjs';
+import { failure } from './failure.mjs';
+import { checkRange, iterate, SHAPES } from './iterate.mjs';
 
 /** @typedef {string | number | Uint8Array} Subscript */
 
 /** Keeps the constructors for `open` and `Database.global`. */
 const INTERNAL = Symbol('internal');
 
-/**
- * @param {string} code
- * @param {string} message
- * @returns {Error & { code: string }}
- */
-function failure(code, message) {
-  const Kind = code === 'ERR_ARG' ? TypeError : Error;
-  return Object.assign(new Kind(message), { code });
-}
+/** What `open` takes; a misspelt option would otherwise be one that is silently off. */
+const OPTIONS = new Set(['path', 'engine', 'flushInterval', 'timeout', 'readOnly', 'create']);
 
 /**
  * Opens a store.
@@ -31,13 +25,33 @@ function failure(code, message) {
  * db.global('Person').set(1, 'name', 'Rob');
  */
 export function open(path, options) {
-  const settings =
-    typeof path === 'object' && path !== null
-      ? path
-      : { ...options, ...(path === undefined ? {} : { path }) };
+  const settings = readOptions(path, options);
   const server = new addon.server();
   server.open({ ...settings, type: 'CaretDB' });
   return new Database(INTERNAL, server);
+}
+
+/**
+ * @param {unknown} path
+ * @param {unknown} options
+ * @returns {Record<string, unknown>}
+ */
+function readOptions(path, options) {
+  const isAlone = typeof path === 'object' && path !== null;
+  const given = isAlone ? path : (options ?? {});
+  if (typeof given !== 'object' || (isAlone && options !== undefined))
+    throw failure('ERR_ARG', 'open takes a path and options, or options alone');
+  for (const name of Object.keys(given)) {
+    if (!OPTIONS.has(name))
+      throw failure(
+        'ERR_ARG',
+        `open has no option ${JSON.stringify(name)}: it takes ${[...OPTIONS].join(', ')}`,
+      );
+  }
+  const settings = isAlone || path === undefined ? { ...given } : { ...given, path };
+  if (settings.path !== undefined && (typeof settings.path !== 'string' || settings.path === ''))
+    throw failure('ERR_ARG', 'open: the path must be a non-empty string');
+  return settings;
 }
 
 /** One connection to a store. Made by {@link open}. */
@@ -83,20 +97,10 @@ export class Database {
    * @param {{ from?: string, to?: string, after?: string, before?: string, prefix?: string, reverse?: boolean, limit?: number }} [range]
    * @returns {IterableIterator<string>}
    */
-  *globals(range = {}) {
+  globals(range = {}) {
     this.#check();
-    const { reverse = false, prefix = '' } = range;
-    const cursor = new addon.mcursor(this.#server, { global: firstName(range) }, { globaldirectory: true });
-    let left = range.limit ?? Number.POSITIVE_INFINITY;
-    while (left > 0) {
-      const found = reverse ? cursor.previous() : cursor.next();
-      if (found === null) return;
-      const name = found.slice(1);
-      if (isBeyond(name, range)) return;
-      if (!isWithin(name, range) || !name.startsWith(prefix)) continue;
-      left -= 1;
-      yield name;
-    }
+    checkNames(range);
+    return names(this.#server, range);
   }
 
   /**
@@ -120,7 +124,8 @@ export class Database {
         );
       }
     } catch (error) {
-      this.#server.rollback();
+      // Work that closed the connection has undone everything with that.
+      if (!this.closed) this.#server.rollback();
       throw error;
     }
     this.#server.commit();
@@ -180,6 +185,36 @@ export class Database {
   }
 }
 
+/**
+ * @param {any} server
+ * @param {any} range
+ * @returns {Generator<string>}
+ */
+function* names(server, range) {
+  const { reverse = false, prefix = '' } = range;
+  const cursor = new addon.mcursor(server, { global: firstName(range) }, { globaldirectory: true });
+  let left = range.limit ?? Number.POSITIVE_INFINITY;
+  while (left > 0) {
+    if (server.path() === '') throw failure('ERR_CLOSED', 'globals: the connection is closed');
+    const found = reverse ? cursor.previous() : cursor.next();
+    if (found === null) return;
+    const name = found.slice(1);
+    if (isBeyond(name, range)) return;
+    if (!isWithin(name, range) || !name.startsWith(prefix)) continue;
+    left -= 1;
+    yield name;
+  }
+}
+
+/** @param {any} range */
+function checkNames(range) {
+  checkRange(range);
+  for (const bound of ['from', 'to', 'after', 'before']) {
+    if (range[bound] !== undefined && typeof range[bound] !== 'string')
+      throw failure('ERR_ARG', `globals: ${bound} must be a name`);
+  }
+}
+
 /** @param {unknown} value */
 function isPromise(value) {
   return typeof (/** @type {any} */ (value)?.then) === 'function';
@@ -231,8 +266,11 @@ export class Global extends addon.Global {
     if (key !== INTERNAL) throw failure('ERR_ARG', 'a Global is made by db.global()');
     super(server, name, ...fixed);
     this.#server = server;
+    // The bare node has copied the subscripts; bytes among them may change later.
+    this.#fixed = fixed.map((subscript) =>
+      subscript instanceof Uint8Array ? new Uint8Array(subscript) : subscript,
+    );
     this.#name = name.startsWith('^') ? name.slice(1) : name;
-    this.#fixed = fixed;
   }
 
   /** @returns {string} the global's name, without caret */
@@ -338,7 +376,7 @@ export class AsyncDatabase {
   }
 
   /** @returns {Promise<void>} settles when all writes that have returned are durable */
-  sync() {
+  async sync() {
     return this.#server.syncLater();
   }
 }
@@ -403,6 +441,11 @@ export class AsyncGlobal {
   /** @param {...any} subscripts @returns {Promise<number>} */
   async count(...subscripts) {
     return this.#bare.countLater(...subscripts);
+  }
+
+  /** @param {Global | AsyncGlobal} source @returns {Promise<void>} */
+  async merge(source) {
+    return this.#bare.mergeLater(source instanceof AsyncGlobal ? source.#bare : source);
   }
 
   /** @param {...any} subscripts @returns {Promise<any>} */

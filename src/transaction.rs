@@ -75,7 +75,8 @@ impl Connection {
     /// Closes the innermost level and undoes its writes; the outer levels stay open.
     ///
     /// # Errors
-    /// [`Error::Transaction`] without an open level.
+    /// [`Error::Transaction`] without an open level. Where the undoing itself fails all levels are undone, since the
+    /// outer ones would otherwise commit what was to be forgotten.
     pub fn rollback(&mut self) -> Result<()> {
         let Some(undo) = self.levels.undo.pop() else { return Err(none_open()) };
         if self.levels.undo.is_empty() {
@@ -94,7 +95,7 @@ impl Connection {
                 batch.delete_range(key, &behind);
             }
         }
-        self.session.apply(&batch)
+        self.session.apply(&batch).inspect_err(|_| self.rollback_all())
     }
 
     /// Undoes all levels that are open, as closing a connection does.

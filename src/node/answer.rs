@@ -40,7 +40,7 @@ pub fn utf8(env: sys::napi_env, text: &[u8]) -> Answer {
 pub fn in_charset(env: sys::napi_env, text: &[u8], charset: Charset) -> Answer {
     match charset {
         Charset::Utf8 => utf8(env, text),
-        Charset::Binary => ascii(env, text),
+        Charset::Binary | Charset::Ascii => ascii(env, text),
     }
 }
 

@@ -16,8 +16,21 @@ pub enum Charset {
     /// UTF-8.
     #[default]
     Utf8,
-    /// One character, one byte (also called `ascii`).
+    /// One character, one byte.
     Binary,
+    /// Another name of [`Charset::Binary`].
+    Ascii,
+}
+
+impl Charset {
+    /// The name as programs spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Charset::Utf8 => "utf-8",
+            Charset::Binary => "binary",
+            Charset::Ascii => "ascii",
+        }
+    }
 }
 
 /// Which face reads: they differ in what they take as a value and as a subscript.
@@ -27,6 +40,14 @@ pub enum Face {
     Text(Charset),
     /// native: typed values.
     Typed,
+}
+
+impl Face {
+    /// Whether one character is one byte.
+    #[inline]
+    pub fn is_one_byte(self) -> bool {
+        matches!(self, Face::Text(Charset::Binary | Charset::Ascii))
+    }
 }
 
 type Read<T> = std::result::Result<T, Failure>;
@@ -94,7 +115,7 @@ pub fn stored_value(env: sys::napi_env, value: sys::napi_value, face: Face, stor
     match (kind, face) {
         (sys::ValueType::napi_string, _) => {
             string(env, value, face, stored)?;
-            if face == Face::Text(Charset::Binary) && !stored[1..].is_ascii() {
+            if face.is_one_byte() && !stored[1..].is_ascii() {
                 stored[0] = value::BYTES;
             }
         }
@@ -147,7 +168,7 @@ pub fn boolean(env: sys::napi_env, value: sys::napi_value) -> bool {
 /// Appends a string's bytes, in UTF-8 or the face's charset.
 #[inline]
 fn string(env: sys::napi_env, value: sys::napi_value, face: Face, out: &mut Vec<u8>) -> Read<()> {
-    if face == Face::Text(Charset::Binary) {
+    if face.is_one_byte() {
         return one_byte_string(env, value, out);
     }
     let start = out.len();
@@ -292,12 +313,22 @@ pub fn describe(env: sys::napi_env, value: sys::napi_value) -> &'static str {
 
 /// A string argument in UTF-8.
 pub fn text(env: sys::napi_env, value: sys::napi_value, what: &str) -> Read<String> {
+    let mut bytes = Vec::new();
+    text_into(env, value, what, &mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| wrong_argument(format!("{what} is not text")))
+}
+
+/// Appends a string argument in UTF-8.
+pub fn text_into(env: sys::napi_env, value: sys::napi_value, what: &str, out: &mut Vec<u8>) -> Read<()> {
     if kind(env, value) != sys::ValueType::napi_string {
         return Err(wrong_argument(format!("{what} must be a string, not {}", describe(env, value))));
     }
-    let mut bytes = Vec::new();
-    string(env, value, Face::Typed, &mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| wrong_argument(format!("{what} is not text")))
+    string(env, value, Face::Typed, out)
+}
+
+/// Appends the bytes of a string whose characters stand for one byte each.
+pub fn one_byte_text_into(env: sys::napi_env, value: sys::napi_value, out: &mut Vec<u8>) -> Read<()> {
+    one_byte_string(env, value, out)
 }
 
 /// A member of an object; none where it is undefined or null.

@@ -166,8 +166,10 @@ impl State {
         let mut text = Vec::new();
         for index in 0..length {
             let mut subscript = ptr::null_mut();
-            // SAFETY: the index is within the array.
-            unsafe { sys::napi_get_element(env, seed, index, &raw mut subscript) };
+            // SAFETY: the index is within the array. A getter may throw, which leaves the exception pending.
+            if unsafe { sys::napi_get_element(env, seed, index, &raw mut subscript) } != sys::Status::napi_ok {
+                return Err(Failure::Pending);
+            }
             self.parent = self.key.len();
             let given = argument::subscript(env, subscript, server.text_face(), &mut text, &mut self.key)?;
             self.at_edge = !given;

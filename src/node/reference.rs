@@ -9,7 +9,8 @@ use napi::sys;
 use super::answer;
 use super::argument::{self, Face};
 use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
-use super::request::Verb;
+use super::pages;
+use super::request::{Request, Verb};
 use super::server::{self, Server};
 use crate::key::Key;
 
@@ -100,6 +101,7 @@ pub fn mglobal_methods() -> Vec<(&'static str, Entry)> {
         ("typed", entry!(|call| operate_typed(call, Verb::Get))),
         ("setTyped", entry!(|call| operate_typed(call, Verb::Set))),
         ("incrementTyped", entry!(|call| operate_typed(call, Verb::Increment))),
+        ("scan", entry!(pages::scan::<false>)),
     ]);
     methods
 }
@@ -127,7 +129,8 @@ pub fn global_methods() -> Vec<(&'static str, Entry)> {
         ("setDocumentTextLater", entry!(|call| operate_later(call, Verb::SetDocument))),
         ("mergeDocumentTextLater", entry!(|call| operate_later(call, Verb::MergeDocument))),
         ("patchDocumentTextLater", entry!(|call| operate_later(call, Verb::PatchDocument))),
-        ("scan", entry!(super::pages::scan)),
+        ("mergeLater", entry!(merge_later)),
+        ("scan", entry!(pages::scan::<true>)),
     ]);
     methods
 }
@@ -150,13 +153,35 @@ fn operate_typed(call: Call<'_>, verb: Verb) -> Answer {
 fn operate_later(call: Call<'_>, verb: Verb) -> Answer {
     let reference = border::this::<Reference<true>>(call)?;
     let node = reference.node.borrow();
-    reference
-        .server
-        .promise(call, verb, Face::Typed, node.key.as_bytes(), call.arguments)
+    let mut request = Request::default();
+    request
+        .read(call.env, verb, Face::Typed, node.key.as_bytes(), call.arguments)
+        .and_then(|()| reference.server.promise(call, verb, Face::Typed, request))
         .map_err(|failure| failure.at(|| node.place(call, verb.name())))
 }
 
+/// [`merge`] that answers with a promise.
+fn merge_later(call: Call<'_>) -> Answer {
+    let target = border::this::<Reference<true>>(call)?;
+    read_merge::<true>(call, target)
+        .and_then(|(key, source)| {
+            let request = Request::to_merge(key, source);
+            target.server.promise(call, Verb::Merge, Face::Typed, request)
+        })
+        .map_err(|failure| failure.at(|| target.node.borrow().place(call, "merge")))
+}
+
 impl<const TYPED: bool> Reference<TYPED> {
+    /// The face of the class.
+    pub fn face(&self) -> Face {
+        face::<TYPED>(&self.server)
+    }
+
+    /// Spells an operation on the node, for an error message.
+    pub fn place(&self, call: Call<'_>, operation: &str) -> String {
+        self.node.borrow().place(Call { arguments: &[], ..call }, operation)
+    }
+
     #[inline]
     fn operate(&self, call: Call<'_>, verb: Verb, face: Face) -> Answer {
         let node = self.node.borrow();

@@ -50,8 +50,12 @@ pub enum Verb {
     MergeDocument,
     /// Change a document by an RFC 7396 patch.
     PatchDocument,
+    /// Copy a subtree over another.
+    Merge,
     /// Wait until what was written is on the disk.
     Sync,
+    /// Open a store; it is performed before it is asked for here.
+    Open,
 }
 
 impl Verb {
@@ -74,8 +78,15 @@ impl Verb {
             Verb::SetDocument => "setDocumentText",
             Verb::MergeDocument => "mergeDocumentText",
             Verb::PatchDocument => "patchDocumentText",
+            Verb::Merge => "merge",
             Verb::Sync => "sync",
+            Verb::Open => "open",
         }
+    }
+
+    /// Whether it reads or writes documents.
+    pub fn is_about_documents(self) -> bool {
+        matches!(self, Verb::Document | Verb::SetDocument | Verb::MergeDocument | Verb::PatchDocument)
     }
 
     /// What the last argument is, where it is no subscript.
@@ -98,6 +109,8 @@ const WITH_BYTES: u8 = 0;
 pub struct Request {
     /// The node, or the seed for [`Verb::Next`] and [`Verb::Previous`].
     pub key: Key,
+    /// The node to copy from, for [`Verb::Merge`].
+    source: Key,
     /// The length of the key without its last subscript.
     parent: usize,
     /// Which subscript was the empty string: none, only the last, or another.
@@ -144,6 +157,11 @@ pub enum Reply {
 }
 
 impl Request {
+    /// The request to copy the node `source` over the node `key`.
+    pub fn to_merge(key: Key, source: Key) -> Request {
+        Request { key, source, ..Request::default() }
+    }
+
     /// Reads the arguments of `verb`. The key begins with `prefix`, the node the object stands for.
     ///
     /// # Errors
@@ -169,7 +187,7 @@ impl Request {
                     self.operand.clear();
                     self.operand.push(value::TEXT);
                 }
-                None => return Err(wrong_argument(format!("{}: the {what} is missing", verb.name()))),
+                None => return Err(wrong_argument(format!("the {what} is missing"))),
             }
         }
         self.key.copy_from(prefix);
@@ -200,17 +218,12 @@ impl Request {
             Verb::Set => stored_value(env, value, face, &mut self.operand),
             Verb::Increment => self.read_amount(env, face, value),
             Verb::Lock => {
-                if argument::kind(env, value) != sys::ValueType::napi_number {
-                    stored_value(env, value, face, &mut self.operand)?;
-                }
-                self.timeout = seconds(env, value, &self.operand)?;
+                self.timeout = read_timeout(env, face, value, &mut self.operand)?;
                 Ok(())
             }
             _ => {
                 self.operand.clear();
-                let text = argument::text(env, value, "the JSON text")?;
-                self.operand.extend_from_slice(text.as_bytes());
-                Ok(())
+                argument::text_into(env, value, "the JSON text", &mut self.operand)
             }
         }
     }
@@ -226,14 +239,25 @@ impl Request {
             return Ok(());
         }
         if face == Face::Typed {
+            return Err(wrong_argument(format!("the amount must be a number, not {}", argument::describe(env, value))));
+        }
+        if stored_value(env, value, face, &mut self.operand).is_err() {
+            let kind = argument::describe(env, value);
             return Err(wrong_argument(format!(
-                "increment: the amount must be a number, not {}",
-                argument::describe(env, value)
+                "the amount must be a number, or text that begins with one, not {kind}"
             )));
         }
-        stored_value(env, value, face, &mut self.operand)?;
         self.amount = Decimal::from_text_prefix(&self.operand[1..])?;
         Ok(())
+    }
+
+    /// Why an operation answered [`Reply::Missing`].
+    pub fn missing(&self, verb: Verb) -> &'static str {
+        if verb == Verb::Set || self.empty != Empty::None {
+            "the empty string is no subscript"
+        } else {
+            "there is no value at this node"
+        }
     }
 
     /// What is wrong with a subscript that is the empty string, where that means more than "the start".
@@ -281,7 +305,9 @@ impl Request {
             Verb::Increment => connection.increment(node, &self.amount, face == Face::Typed, out).map(|()| Reply::Sum),
             Verb::Lock => connection.lock(node, self.timeout).map(Reply::Truth),
             Verb::Unlock => connection.unlock(node).map(|()| Reply::Done),
+            Verb::Merge => connection.merge(node, self.source.as_bytes()).map(|()| Reply::Done),
             Verb::Sync => connection.store().sync().map(|()| Reply::Done),
+            Verb::Open => Err(Error::Internal("a store is not opened here".to_owned())),
             Verb::Document | Verb::SetDocument | Verb::MergeDocument | Verb::PatchDocument => {
                 self.perform_on_document(verb, connection, out)
             }
@@ -333,15 +359,26 @@ impl Request {
     }
 }
 
-/// A timeout in seconds; a negative one waits for ever.
-fn seconds(env: sys::napi_env, value: sys::napi_value, text: &[u8]) -> std::result::Result<Option<Duration>, Failure> {
+/// A timeout in seconds; a negative one waits for ever. The mg-dbx face takes it as text too.
+fn read_timeout(
+    env: sys::napi_env,
+    face: Face,
+    value: sys::napi_value,
+    text: &mut Vec<u8>,
+) -> std::result::Result<Option<Duration>, Failure> {
     let seconds = if argument::kind(env, value) == sys::ValueType::napi_number {
         argument::number(env, value)
+    } else if face != Face::Typed && stored_value(env, value, face, text).is_ok() {
+        Decimal::from_text_prefix(&text[1..])?.to_f64()
     } else {
-        Decimal::from_text_prefix(text.get(1..).unwrap_or_default())?.to_f64()
+        f64::NAN
     };
     if seconds.is_nan() {
-        return Err(wrong_argument("a timeout must be a number of seconds, not NaN"));
+        let given = match argument::kind(env, value) {
+            sys::ValueType::napi_number => "NaN",
+            _ => argument::describe(env, value),
+        };
+        return Err(wrong_argument(format!("the timeout must be a number of seconds, not {given}")));
     }
     // A century is for ever, and longer ones would not fit.
     Ok((0.0..3e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds)))

@@ -12,7 +12,7 @@ use napi::sys;
 use super::answer;
 use super::argument::{self, Charset, Face};
 use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
-use super::queue::{Beside, Listener, Queue, Task};
+use super::queue::{Listener, Queue, Task};
 use super::request::{Reply, Request, Verb, answer};
 use crate::engine::Options;
 use crate::error::Error;
@@ -31,8 +31,8 @@ pub struct Server {
     /// The last failure, for `geterrormessage()`.
     error: RefCell<String>,
     timeout: Cell<Option<Duration>>,
-    queue: Rc<Queue>,
-    beside: Beside,
+    /// What answers later; started with the first of these calls.
+    queue: RefCell<Option<Rc<Queue>>>,
 }
 
 /// What a call works with, borrowed once for each call.
@@ -120,7 +120,7 @@ pub fn methods() -> Vec<(&'static str, Entry)> {
             })),
         ),
         ("changes", entry!(changes)),
-        ("syncLater", entry!(|call| server(call)?.promise(call, Verb::Sync, Face::Typed, &[], &[]))),
+        ("syncLater", entry!(|call| server(call)?.promise(call, Verb::Sync, Face::Typed, Request::default()))),
         ("sync", entry!(sync)),
         ("stats", entry!(stats)),
         ("path", entry!(path)),
@@ -136,7 +136,8 @@ pub fn methods() -> Vec<(&'static str, Entry)> {
 
 /// `new server()`.
 pub const CONSTRUCTOR: Entry = entry!(|call| {
-    let server = Rc::new(Server { timeout: Cell::new(Some(Duration::from_secs(10))), ..Server::default() });
+    let server = Rc::new(Server::default());
+    server.timeout.set(Some(Duration::from_secs(10)));
     ALL.with_borrow_mut(|all| {
         all.retain(|server| server.strong_count() > 0);
         all.push(Rc::downgrade(&server));
@@ -159,7 +160,7 @@ impl Server {
     /// for an error message.
     #[inline]
     pub fn operate(
-        &self,
+        self: &Rc<Self>,
         call: Call<'_>,
         verb: Verb,
         face: Face,
@@ -169,18 +170,24 @@ impl Server {
     ) -> Answer {
         let mut open = self.open.try_borrow_mut().map_err(|_| in_use())?;
         let Open { connection, request, out } = &mut *open;
-        let Some(connection) = connection else { return closed(call, verb, face, arguments) };
+        let Some(connection) = connection else {
+            drop(open);
+            return self.closed(call, verb, face);
+        };
         let performed = match request.read(call.env, verb, face, prefix, arguments) {
             Ok(()) => request.perform(verb, face, connection, out).map_err(Failure::from),
-            Err(_) if wants_callback(call, arguments) => {
+            // No function is a subscript or a value, so a call with a callback always comes by here.
+            Err(_) if wants_callback(call) && !arguments.is_empty() => {
                 drop(open);
-                return self.defer(call, verb, face, prefix, arguments);
+                return self
+                    .defer(call, verb, face, prefix, arguments)
+                    .map_err(|failure| self.failed(failure.at(place)));
             }
             Err(failure) => Err(failure),
         };
         let answered = performed.and_then(|reply| {
             if reply == Reply::Missing {
-                self.note("there is no value at this node");
+                self.note(request.missing(verb));
             } else {
                 self.note("");
             }
@@ -189,57 +196,98 @@ impl Server {
         answered.map_err(|failure| self.failed(failure.at(place)))
     }
 
-    /// Performs an operation later and calls the last argument back.
-    fn defer(&self, call: Call<'_>, verb: Verb, face: Face, prefix: &[u8], arguments: &[sys::napi_value]) -> Answer {
-        let Some((callback, arguments)) = arguments.split_last() else { return Err(Failure::Pending) };
-        let mut reference = ptr::null_mut();
-        // SAFETY: the caller has seen that the last argument is a function.
-        unsafe { sys::napi_create_reference(call.env, *callback, 1, &raw mut reference) };
-        self.enqueue(call, verb, face, prefix, arguments, Listener::Callback(reference))?;
-        answer::null(call.env)
-    }
-
-    /// Performs an operation later and answers with a promise.
-    pub fn promise(
-        &self,
+    /// Performs an operation later and calls the last argument back. Wrong arguments are told at once; other failures
+    /// reach the callback.
+    fn defer(
+        self: &Rc<Self>,
         call: Call<'_>,
         verb: Verb,
         face: Face,
         prefix: &[u8],
         arguments: &[sys::napi_value],
     ) -> Answer {
+        let Some((callback, arguments)) = arguments.split_last() else { return Err(Failure::Pending) };
+        let mut request = Request::default();
+        let refused = match request.read(call.env, verb, face, prefix, arguments) {
+            Ok(()) => None,
+            Err(Failure::Error(error, _)) if !matches!(error, Error::Argument(_)) => Some(error),
+            Err(failure) => return Err(failure),
+        };
+        let listener = Listener::Callback(keep(call, *callback));
+        match refused {
+            None => self.enqueue(call, verb, face, request, listener)?,
+            Some(error) => self.push(call.env, verb, face, request, listener, None, Some((Err(error), Vec::new())))?,
+        }
+        answer::null(call.env)
+    }
+
+    /// Performs an operation later and answers with a promise.
+    pub fn promise(self: &Rc<Self>, call: Call<'_>, verb: Verb, face: Face, request: Request) -> Answer {
+        if !self.is_open() {
+            return Err(not_open());
+        }
         let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: plain out-pointers.
         unsafe { sys::napi_create_promise(call.env, &raw mut deferred, &raw mut promise) };
-        self.enqueue(call, verb, face, prefix, arguments, Listener::Promise(deferred))?;
+        self.enqueue(call, verb, face, request, Listener::Promise(deferred))?;
         Ok(promise)
     }
 
     fn enqueue(
-        &self,
+        self: &Rc<Self>,
         call: Call<'_>,
         verb: Verb,
         face: Face,
-        prefix: &[u8],
-        arguments: &[sys::napi_value],
+        request: Request,
         listener: Listener,
     ) -> Result<(), Failure> {
-        let mut request = Request::default();
-        request.read(call.env, verb, face, prefix, arguments)?;
         let mut open = self.open.try_borrow_mut().map_err(|_| in_use())?;
         let connection = open.connection.as_mut().ok_or_else(not_open)?;
         let performed = (connection.level() > 0).then(|| {
             let mut out = Vec::new();
             (request.perform(verb, face, connection, &mut out), out)
         });
-        if performed.is_none() && self.beside.lock().is_none() {
-            let mut beside = connection.beside()?;
-            beside.set_timeout(self.timeout.get());
-            *self.beside.lock() = Some(beside);
-        }
+        let is_connected = self.queue.borrow().as_ref().is_some_and(|queue| queue.is_connected());
+        let beside = if performed.is_some() || is_connected { None } else { Some(connection.beside()?) };
         drop(open);
-        self.queue.push(call.env, &self.beside, Task { verb, face, request, listener, performed });
+        self.push(call.env, verb, face, request, listener, beside, performed)
+    }
+
+    #[allow(clippy::too_many_arguments)] // they are the parts of a task
+    fn push(
+        self: &Rc<Self>,
+        env: sys::napi_env,
+        verb: Verb,
+        face: Face,
+        request: Request,
+        listener: Listener,
+        connection: Option<Connection>,
+        performed: Option<(crate::error::Result<Reply>, Vec<u8>)>,
+    ) -> Result<(), Failure> {
+        let mut queue = self.queue.borrow_mut();
+        let queue = match &mut *queue {
+            Some(queue) => queue,
+            none => none.insert(Queue::start(env, self)?),
+        };
+        queue.push(Task { verb, face, request, listener, timeout: self.timeout.get(), connection, performed });
         Ok(())
+    }
+
+    /// What an operation answers without an open store: the mg-dbx face stays silent, as mg-dbx-napi does before `open`.
+    /// Documents are no part of that face.
+    #[cold]
+    fn closed(self: &Rc<Self>, call: Call<'_>, verb: Verb, face: Face) -> Answer {
+        if face == Face::Typed || verb.is_about_documents() {
+            return Err(self.failed(not_open().at(|| verb.name().to_owned())));
+        }
+        self.note("the connection is closed: call open first");
+        let Some(callback) = call.arguments.last().filter(|_| wants_callback(call)) else {
+            return answer::ascii(call.env, b"");
+        };
+        let listener = Listener::Callback(keep(call, *callback));
+        let error = Error::Closed("the connection is closed: call open first".to_owned());
+        self.push(call.env, verb, face, Request::default(), listener, None, Some((Err(error), Vec::new())))?;
+        answer::null(call.env)
     }
 
     /// Runs `work` on the open connection.
@@ -257,7 +305,8 @@ impl Server {
         self.open.try_borrow().is_ok_and(|open| open.connection.is_some())
     }
 
-    fn note(&self, message: &str) {
+    /// Keeps a message for `geterrormessage()`.
+    pub fn note(&self, message: &str) {
         let mut error = self.error.borrow_mut();
         error.clear();
         error.push_str(message);
@@ -277,11 +326,25 @@ impl Server {
             connection.rollback_all();
             connection.unlock_all();
         }
-        // A background operation under way keeps its connection until it is done.
-        if let Some(mut beside) = self.beside.try_lock() {
-            *beside = None;
+        // After the rollback, so that what was asked for need not wait for this connection's own transaction.
+        if let Some(queue) = self.queue.take() {
+            queue.finish();
         }
     }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shut();
+    }
+}
+
+/// Keeps a callback until it is called.
+fn keep(call: Call<'_>, callback: sys::napi_value) -> sys::napi_ref {
+    let mut reference = ptr::null_mut();
+    // SAFETY: the caller has seen that it is a function.
+    unsafe { sys::napi_create_reference(call.env, callback, 1, &raw mut reference) };
+    reference
 }
 
 fn in_use() -> Failure {
@@ -292,34 +355,24 @@ fn not_open() -> Failure {
     Error::Closed("the connection is closed: call open first".to_owned()).into()
 }
 
-/// What an operation answers without an open store: the mg-dbx face stays silent, as mg-dbx-napi does before `open`.
-#[cold]
-fn closed(call: Call<'_>, verb: Verb, face: Face, arguments: &[sys::napi_value]) -> Answer {
-    match face {
-        Face::Typed => Err(not_open()),
-        Face::Text(_) if wants_callback(call, arguments) => {
-            Err(not_open().at(|| format!("{} with a callback", verb.name())))
-        }
-        Face::Text(_) => answer(call.env, verb, face, Reply::Nothing, b"", &mut Vec::new()),
-    }
-}
-
-fn wants_callback(call: Call<'_>, arguments: &[sys::napi_value]) -> bool {
-    arguments.len() >= 2 && arguments.last().is_some_and(|last| argument::is_function(call.env, *last))
+/// Whether the last argument is a callback: a function that is not the only argument.
+fn wants_callback(call: Call<'_>) -> bool {
+    call.arguments.len() >= 2 && call.arguments.last().is_some_and(|last| argument::is_function(call.env, *last))
 }
 
 /// An operation whose first argument names the global.
 fn on_global(call: Call<'_>, verb: Verb) -> Answer {
     let server = server(call)?;
     if !server.is_open() {
-        return closed(call, verb, server.text_face(), call.arguments);
+        return server.closed(call, verb, server.text_face());
     }
+    let refused = |failure: Failure| server.failed(failure.at(|| verb.name().to_owned()));
     let Some((name, arguments)) = call.arguments.split_first() else {
-        return Err(wrong_argument(format!("{}: the global's name is missing", verb.name())));
+        return Err(refused(wrong_argument("the global's name is missing")));
     };
-    let name = argument::text(call.env, *name, "the global's name")?;
+    let name = argument::text(call.env, *name, "the global's name").map_err(refused)?;
     let mut key = Key::new();
-    key.global(&name).map_err(|error| server.failed(Failure::from(error).at(|| verb.name().to_owned())))?;
+    key.global(&name).map_err(|error| refused(error.into()))?;
     server.operate(call, verb, server.text_face(), key.as_bytes(), arguments, || {
         format!("{} {}", verb.name(), argument::spell_node(call, name.trim_start_matches('^'), &[], arguments))
     })
@@ -331,21 +384,13 @@ fn open(call: Call<'_>) -> Answer {
     if let [_, .., callback] = call.arguments
         && argument::is_function(call.env, *callback)
     {
-        let mut reference = ptr::null_mut();
-        // SAFETY: it is a function.
-        unsafe { sys::napi_create_reference(call.env, *callback, 1, &raw mut reference) };
+        let listener = Listener::Callback(keep(call, *callback));
         let result = opened.map(|()| Reply::Data("1")).map_err(|failure| match failure {
             Failure::Error(error, _) => error,
             Failure::Pending => Error::Internal("open met an exception".to_owned()),
         });
-        let task = Task {
-            verb: Verb::Get,
-            face: server.text_face(),
-            request: Request::default(),
-            listener: Listener::Callback(reference),
-            performed: Some((result, Vec::new())),
-        };
-        server.queue.push(call.env, &server.beside, task);
+        let performed = Some((result, Vec::new()));
+        server.push(call.env, Verb::Open, server.text_face(), Request::default(), listener, None, performed)?;
         return answer::null(call.env);
     }
     opened.and_then(|()| answer::ascii(call.env, b"1"))
@@ -388,6 +433,7 @@ fn open_store(call: Call<'_>, server: &Rc<Server>) -> Result<(), Failure> {
         server.timeout.set(timeout(seconds)?);
     }
     let read_only = argument::boolean_member(env, object, "readOnly")?.unwrap_or(false);
+    options.create &= !read_only;
     let store = Store::open(path.as_deref(), &options)?;
     let mut connection = store.connect(read_only)?;
     connection.set_timeout(server.timeout.get());
@@ -425,13 +471,14 @@ fn transact(call: Call<'_>, name: &str, work: impl FnOnce(&mut Connection) -> cr
     if !server.is_open() {
         return answer::ascii(call.env, b"");
     }
+    let level = server.with(|connection| Ok(connection.level()))?;
     match server.with(work) {
         Ok(()) => {
             server.note("");
             answer::ascii(call.env, b"0")
         }
-        // Calls out of order are silent on the mg-dbx face; the native one asks for the level first.
-        Err(Failure::Error(Error::Transaction(_), _)) => answer::ascii(call.env, b""),
+        // Only an end without a start is silent on this face; a start that is refused is not.
+        Err(Failure::Error(Error::Transaction(_), _)) if level == 0 && name != "tstart" => answer::ascii(call.env, b""),
         Err(failure) => Err(server.failed(failure.at(|| name.to_owned()))),
     }
 }
@@ -494,10 +541,12 @@ fn error_message(call: Call<'_>) -> Answer {
 fn charset(call: Call<'_>) -> Answer {
     let server = server(call)?;
     if let Some(wanted) = call.arguments.first() {
-        let wanted = argument::text(call.env, *wanted, "the charset")?;
+        let wanted = argument::text(call.env, *wanted, "the charset")
+            .map_err(|failure| server.failed(failure.at(|| "charset".to_owned())))?;
         match wanted.to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" => server.charset.set(Charset::Utf8),
-            "binary" | "ascii" => server.charset.set(Charset::Binary),
+            "binary" => server.charset.set(Charset::Binary),
+            "ascii" => server.charset.set(Charset::Ascii),
             _ => {
                 let message = format!("charset: there is no charset {wanted:?}: use 'utf-8', 'binary' or 'ascii'");
                 return Err(server.failed(wrong_argument(message)));
@@ -505,22 +554,20 @@ fn charset(call: Call<'_>) -> Answer {
         }
         return answer::utf8(call.env, wanted.as_bytes());
     }
-    answer::ascii(call.env, if server.charset.get() == Charset::Utf8 { b"utf-8" } else { b"binary" })
+    answer::ascii(call.env, server.charset.get().name().as_bytes())
 }
 
 fn set_timeout(call: Call<'_>) -> Answer {
     let server = server(call)?;
     if let Some(seconds) = call.arguments.first() {
+        let refused = |failure: Failure| server.failed(failure.at(|| "settimeout".to_owned()));
         if argument::kind(call.env, *seconds) != sys::ValueType::napi_number {
-            return Err(server.failed(wrong_argument("settimeout: the timeout must be a number of seconds")));
+            return Err(refused(wrong_argument("the timeout must be a number of seconds")));
         }
-        let wanted = timeout(argument::number(call.env, *seconds))?;
+        let wanted = timeout(argument::number(call.env, *seconds)).map_err(refused)?;
         server.timeout.set(wanted);
         if let Some(connection) = server.open.try_borrow_mut().map_err(|_| in_use())?.connection.as_mut() {
             connection.set_timeout(wanted);
-        }
-        if let Some(beside) = server.beside.lock().as_mut() {
-            beside.set_timeout(wanted);
         }
     }
     let mut text = Vec::new();
@@ -537,7 +584,8 @@ fn namespace(call: Call<'_>) -> Answer {
         false => String::new(),
     };
     if let Some(wanted) = call.arguments.first() {
-        let wanted = argument::text(call.env, *wanted, "the namespace")?;
+        let wanted = argument::text(call.env, *wanted, "the namespace")
+            .map_err(|failure| server.failed(failure.at(|| "namespace".to_owned())))?;
         if wanted != current {
             let message = format!("namespace: a store is one namespace, {current:?}; open another store instead");
             return Err(server.failed(Error::Unsupported(message).into()));
