@@ -59,6 +59,16 @@ impl Store {
                     options.engine
                 )));
             }
+            if let (Some(has), Some(wanted)) = (store.engine.durability(), options.durability)
+                && has != wanted
+            {
+                return Err(Error::Locked(format!(
+                    "{} is open in this process with the durability '{}', not '{}': close it first",
+                    path.display(),
+                    has.name(),
+                    wanted.name()
+                )));
+            }
             return Ok(store);
         }
         let store = Arc::new(Store { engine: engine::open(&path, options)?, path: path.clone() });

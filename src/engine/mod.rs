@@ -36,6 +36,11 @@ pub trait Engine: Send + Sync {
     /// The system's answer.
     fn sync(&self) -> Result<()>;
 
+    /// What the store promises; none where the engine has no choice.
+    fn durability(&self) -> Option<Durability> {
+        None
+    }
+
     /// What the store holds and takes.
     ///
     /// # Errors
@@ -263,6 +268,48 @@ pub struct Stats {
     pub details: Vec<(&'static str, u64)>,
 }
 
+/// What a returned write survives besides killed processes, which it always survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Nothing: for caches, tests and peak rates.
+    Process,
+    /// A power cut loses at most what was written in the last [`Options::flush_interval`] and one disk flush.
+    Relaxed,
+    /// A power cut loses nothing that was acknowledged by [`Engine::sync`].
+    Strict,
+}
+
+impl Durability {
+    /// The durability with this name in the options of `open`.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another name.
+    ///
+    /// ```
+    /// use caretdb::engine::Durability;
+    /// assert_eq!(Durability::named("strict")?, Durability::Strict);
+    /// # Ok::<(), caretdb::error::Error>(())
+    /// ```
+    pub fn named(name: &str) -> Result<Durability> {
+        match name {
+            "process" => Ok(Durability::Process),
+            "relaxed" => Ok(Durability::Relaxed),
+            "strict" => Ok(Durability::Strict),
+            _ => Err(Error::Argument(format!("there is no durability {name:?}: use 'relaxed', 'strict' or 'process'"))),
+        }
+    }
+
+    /// Its name in the options of `open`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Durability::Process => "process",
+            Durability::Relaxed => "relaxed",
+            Durability::Strict => "strict",
+        }
+    }
+}
+
 /// How to open a store.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -272,11 +319,21 @@ pub struct Options {
     pub create: bool,
     /// How often idle snapshots are let go and unsynced data is flushed.
     pub flush_interval: Duration,
+    /// What the store promises (engine `lmdb`); none takes the one it has, and for a new store [`Durability::Process`].
+    pub durability: Option<Durability>,
+    /// How many bytes of the log may wait for the durable file before writers wait for it (engine `lmdb`).
+    pub log_limit: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { engine: "lmdb".to_owned(), create: true, flush_interval: Duration::from_millis(100) }
+        Options {
+            engine: "lmdb".to_owned(),
+            create: true,
+            flush_interval: Duration::from_millis(100),
+            durability: None,
+            log_limit: 512 << 20,
+        }
     }
 }
 

@@ -1,13 +1,19 @@
 //! The header of a store: a small file mapped by every process that has the store open. It holds what they must agree
-//! on: the size of the map, how far disk blocks are reserved, the gate of the writers, and whose working file this is.
+//! on: the durability, the size of the map, how far disk blocks are reserved, the gate of the writers, whose working
+//! file this is, and how far the log reaches.
+//!
+//! What must be right after a power cut lies in the first 512 bytes, which a disk writes whole, and is synced by whoever
+//! changes it. All the rest counts only while the working file does: after a power cut nobody reads it.
 
 use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use memmap2::MmapRaw;
 
 use super::gate::SharedMutex;
+use crate::engine::Durability;
 use crate::error::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"CARETDB\0";
@@ -33,12 +39,71 @@ pub struct Fields {
     boot: [AtomicU64; 2],
     /// 1 when the last closer left the working file whole on the disk.
     clean: AtomicU64,
+    /// The store's durability as a number; 0 before one was chosen.
+    durability: AtomicU32,
+    /// Keeps what follows out of the first 512 bytes.
+    unused: [u32; 107],
     /// Who may write.
     pub gate: SharedMutex,
+    /// Who makes the log durable.
+    pub flushing: SharedMutex,
+    /// Who brings the durable file up.
+    pub checkpointing: SharedMutex,
+    /// How far the log reaches.
+    pub log: LogFields,
+}
+
+/// Where the log stands. A position counts the bytes of the log since the store was made. Only the holder of the gate
+/// changes these, apart from the last group.
+#[repr(C, align(64))]
+pub struct LogFields {
+    /// Drawn anew whenever the working file is rebuilt: no older frame fits after that.
+    pub epoch: AtomicU64,
+    /// Where the last committed frame ends.
+    pub tail: AtomicU64,
+    /// The last number given to a frame, committed or not.
+    pub number: AtomicU64,
+    /// The checksum of the last committed frame.
+    pub checksum: AtomicU32,
+    /// Not zero when a segment could not be synced and must be written anew.
+    pub unsound: AtomicU32,
+    /// Where the segment in use begins, 0 when there is none, and where it ends.
+    pub segment: AtomicU64,
+    /// See `segment`.
+    pub segment_end: AtomicU64,
+    /// Counts how often segments were written anew, so that every process maps the new ones.
+    pub generation: AtomicU64,
+    /// The frame that is being committed: its transaction, 0 when there is none.
+    pub pending_transaction: AtomicU64,
+    /// Its number.
+    pub pending_number: AtomicU64,
+    /// Where it begins.
+    pub pending_start: AtomicU64,
+    /// Where it ends.
+    pub pending_end: AtomicU64,
+    /// Its checksum.
+    pub pending_checksum: AtomicU64,
+
+    /// Up to where the log is on the disk.
+    pub flushed: AtomicU64,
+    /// Up to where the durable file has the log's frames.
+    pub checkpointed: AtomicU64,
+    /// When the log was last made durable, and when the durable file was last brought up, in milliseconds since the
+    /// machine started.
+    pub flushed_at: AtomicU64,
+    /// See `flushed_at`.
+    pub checkpointed_at: AtomicU64,
+    /// How often a flush and a checkpoint failed.
+    pub flush_failures: AtomicU64,
+    /// See `flush_failures`.
+    pub checkpoint_failures: AtomicU64,
 }
 
 /// The room set aside for [`Fields`], so that later versions can add some.
 const SIZE: usize = 4096;
+
+/// What a disk writes whole.
+const SECTOR: usize = 512;
 
 /// The mapped header.
 pub struct Header {
@@ -47,8 +112,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Maps the header in `path`. True when it was made just now. The caller holds the open lock.
-    pub fn open(path: &Path) -> Result<(Header, bool)> {
+    /// Maps the header in `path`, and makes it where there is none. The caller holds the open lock.
+    pub fn open(path: &Path) -> Result<Header> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -57,7 +122,8 @@ impl Header {
             .open(path)
             .map_err(|e| Error::io("cannot open", path, e))?;
         let length = file.metadata().map_err(|e| Error::io("cannot read", path, e))?.len();
-        let fresh = length == 0;
+        // A header that was being made when the power failed has no beginning yet.
+        let fresh = length <= SIZE as u64 && is_blank(&file).map_err(|e| Error::io("cannot read", path, e))?;
         if fresh {
             super::space::fill_with_zeros(&file, SIZE).map_err(|e| Error::io("cannot write", path, e))?;
         } else if length != SIZE as u64 {
@@ -69,7 +135,7 @@ impl Header {
             header.write_magic();
         }
         header.check(path)?;
-        Ok((header, fresh))
+        Ok(header)
     }
 
     fn write_magic(&self) {
@@ -87,6 +153,10 @@ impl Header {
         if found > FORMAT {
             return Err(Error::Format { path: path.to_path_buf(), found, known: FORMAT });
         }
+        let size = fields.map_size();
+        if found == 0 || (size != 0 && !size.is_power_of_two()) || fields.durability.load(Ordering::Acquire) > 3 {
+            return Err(damaged(path, "its fields make no sense"));
+        }
         Ok(())
     }
 
@@ -102,6 +172,13 @@ impl Header {
     pub fn sync(&self, path: &Path) -> Result<()> {
         self.map.flush().and_then(|()| self.file.sync_all()).map_err(|e| Error::io("cannot sync", path, e))
     }
+}
+
+fn is_blank(mut file: &File) -> std::io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    file.rewind()?;
+    Ok(bytes.iter().take(SECTOR).all(|byte| *byte == 0))
 }
 
 fn damaged(path: &Path, what: &str) -> Error {
@@ -139,16 +216,37 @@ impl Fields {
         self.chunked.load(Ordering::Acquire) != 0
     }
 
-    /// Says that values may lie in chunks from now on.
-    pub fn set_has_chunks(&self) {
-        self.chunked.store(1, Ordering::Release);
+    /// Says whether values may lie in chunks from now on.
+    pub fn set_has_chunks(&self, chunks: bool) {
+        self.chunked.store(u32::from(chunks), Ordering::Release);
     }
 
-    /// Whether the header speaks of this working file, and whether that file can be trusted in the given boot.
-    pub fn vouches_for(&self, identity: (u64, u64), boot: [u64; 2]) -> bool {
+    /// The durability of the store; none before one was chosen.
+    pub fn durability(&self) -> Option<Durability> {
+        match self.durability.load(Ordering::Acquire) {
+            1 => Some(Durability::Process),
+            2 => Some(Durability::Relaxed),
+            3 => Some(Durability::Strict),
+            _ => None,
+        }
+    }
+
+    /// Says which durability the store has.
+    pub fn set_durability(&self, durability: Durability) {
+        let number = match durability {
+            Durability::Process => 1,
+            Durability::Relaxed => 2,
+            Durability::Strict => 3,
+        };
+        self.durability.store(number, Ordering::Release);
+    }
+
+    /// Whether the header speaks of this working file, and whether that file can be trusted in the given boot. A boot
+    /// that cannot be told from others is never the same one.
+    pub fn vouches_for(&self, identity: (u64, u64), boot: Option<[u64; 2]>) -> bool {
         let same_file = (self.device.load(Ordering::Acquire), self.inode.load(Ordering::Acquire)) == identity;
-        let same_boot = [self.boot[0].load(Ordering::Acquire), self.boot[1].load(Ordering::Acquire)] == boot;
-        same_file && (same_boot || self.clean.load(Ordering::Acquire) == 1)
+        let known = [self.boot[0].load(Ordering::Acquire), self.boot[1].load(Ordering::Acquire)];
+        same_file && (boot == Some(known) || self.clean.load(Ordering::Acquire) == 1)
     }
 
     /// Takes a working file as this store's own, in use during the given boot. The boot is written last, because it is
@@ -158,6 +256,11 @@ impl Fields {
         self.inode.store(identity.1, Ordering::Release);
         self.boot[0].store(boot[0], Ordering::Release);
         self.boot[1].store(boot[1], Ordering::Release);
+    }
+
+    /// Whether the header knows of any working file.
+    pub fn has_working_file(&self) -> bool {
+        self.inode.load(Ordering::Acquire) != 0
     }
 
     /// Forgets the working file, before a new one is made.
@@ -173,3 +276,10 @@ impl Fields {
         self.clean.store(u64::from(clean), Ordering::Release);
     }
 }
+
+/// The fields that must be right after a power cut, and the whole of what is mapped, each in the room set aside.
+const _: () = {
+    assert!(std::mem::offset_of!(Fields, gate) >= SECTOR);
+    assert!(std::mem::offset_of!(Fields, durability) < SECTOR - 4);
+    assert!(std::mem::size_of::<Fields>() <= SIZE);
+};

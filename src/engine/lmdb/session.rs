@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::frame::Redo;
 use super::sys::{Cursor, Entry, Reader, Step, Writer};
-use super::{PAGE, Shared, chunks, space};
+use super::{Hold, PAGE, Shared, checkpoint, chunks, fault, log, space};
 use crate::engine::{Batch, Bound, Change, Flow, Operation, Range, Session, Visitor};
 use crate::error::{Error, Result};
 
@@ -31,11 +32,15 @@ pub struct LmdbSession {
     shared: Arc<Shared>,
     kept: Arc<Mutex<KeptReader>>,
     writer: Option<Writer>,
+    /// What the open transaction has done, for the log.
+    redo: Redo,
     /// Puts and bytes of the open transaction, for the reservation of space.
     spent: Spent,
     timeout: Option<Duration>,
     /// Counts the writes of open transactions, which no commit number shows.
     writes: u64,
+    /// The last field: whoever lets go of the hold must have let go of everything else.
+    _hold: Arc<Hold>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -45,18 +50,21 @@ struct Spent {
 }
 
 impl LmdbSession {
-    pub(super) fn new(shared: Arc<Shared>) -> Result<LmdbSession> {
+    pub(super) fn new(shared: Arc<Shared>, hold: Arc<Hold>) -> Result<LmdbSession> {
         let mut reader = Reader::begin(&shared.env)?;
         reader.reset();
         let kept = Arc::new(Mutex::new(KeptReader { reader, held: false }));
         shared.readers.lock().push(Arc::clone(&kept));
+        let redo = Redo::new(shared.log.is_some());
         Ok(LmdbSession {
             shared,
             kept,
             writer: None,
+            redo,
             spent: Spent::default(),
             timeout: Some(Duration::from_secs(10)),
             writes: 0,
+            _hold: hold,
         })
     }
 
@@ -77,27 +85,26 @@ impl LmdbSession {
 
     /// Runs `f` in the open transaction, else in one of its own that commits before this returns.
     #[inline]
-    fn write<R>(&mut self, puts: usize, bytes: usize, f: impl FnOnce(&Shared, &mut Writer) -> Result<R>) -> Result<R> {
+    fn write<R>(&mut self, puts: usize, bytes: usize, f: impl FnOnce(&mut Work<'_>) -> Result<R>) -> Result<R> {
         let shared = &*self.shared;
+        let redo = &mut self.redo;
         if let Some(writer) = &mut self.writer {
             let spent = Spent { puts: self.spent.puts + puts as u64, bytes: self.spent.bytes + bytes as u64 };
             make_room(shared, spent)?;
             self.spent = spent;
             self.writes += 1;
-            return f(shared, writer);
+            return f(&mut Work { shared, writer, redo });
         }
         // The commit makes this connection's own snapshot useless, and while it lives no page it shows can be used again.
         self.kept.lock().let_go();
-        let gate = &shared.header.fields().gate;
-        shared.gate.enter(gate, self.timeout)?;
-        let written = make_room(shared, Spent { puts: puts as u64, bytes: bytes as u64 })
-            .and_then(|()| Writer::begin(&shared.env))
-            .and_then(|mut writer| {
-                let result = f(shared, &mut writer)?;
-                writer.commit(&shared.env)?;
-                Ok(result)
-            });
-        shared.gate.leave(gate);
+        enter(shared, self.timeout)?;
+        let written = begin(shared, Spent { puts: puts as u64, bytes: bytes as u64 }).and_then(|mut writer| {
+            let result = f(&mut Work { shared, writer: &mut writer, redo })?;
+            commit(shared, writer, redo)?;
+            Ok(result)
+        });
+        shared.gate.leave(&shared.header.fields().gate);
+        redo.clear();
         written
     }
 
@@ -105,6 +112,55 @@ impl LmdbSession {
         self.spent = Spent::default();
         self.writer.take()
     }
+}
+
+/// A write transaction at work.
+struct Work<'a> {
+    shared: &'a Shared,
+    writer: &'a mut Writer,
+    redo: &'a mut Redo,
+}
+
+/// Goes through the gate, once the log has room.
+#[inline]
+fn enter(shared: &Shared, timeout: Option<Duration>) -> Result<()> {
+    let fields = shared.header.fields();
+    if let Some(log) = &shared.log
+        && checkpoint::is_behind(log, &fields.log)
+    {
+        checkpoint::wait_for_room(shared, log, timeout)?;
+    }
+    shared.gate.enter(&fields.gate, timeout)
+}
+
+/// Begins the write transaction, and first of all decides about what a dead process left. The caller is inside the gate.
+#[inline]
+fn begin(shared: &Shared, spent: Spent) -> Result<Writer> {
+    make_room(shared, spent)?;
+    let writer = Writer::begin(&shared.env)?;
+    if let Some(log) = &shared.log {
+        log.resolve(&shared.header.fields().log, writer.transaction() - 1)?;
+    }
+    Ok(writer)
+}
+
+/// Logs what the transaction did, commits it, and lets the frame count.
+#[inline]
+fn commit(shared: &Shared, writer: Writer, redo: &mut Redo) -> Result<()> {
+    redo.check()?;
+    let Some(log) = shared.log.as_ref().filter(|_| !redo.is_empty()) else { return writer.commit(&shared.env) };
+    let fields = &shared.header.fields().log;
+    log.append(fields, redo, writer.transaction())?;
+    let committed = fault::may_fail("commit")
+        .map_err(|e| Error::io("cannot write", shared.env.path(), e))
+        .and_then(|()| writer.commit(&shared.env));
+    if let Err(error) = committed {
+        log.cut(fields)?;
+        return Err(error);
+    }
+    fault::point("committed");
+    log::accept(fields);
+    Ok(())
 }
 
 /// Reserves the blocks that the next commit may need at most: what is put may be written twice over by splits, and every
@@ -125,47 +181,60 @@ fn make_room(shared: &Shared, spent: Spent) -> Result<()> {
     Ok(())
 }
 
-/// Stores one entry; large values go into chunks, and the chunks of the value that was there go away.
-#[inline]
-fn store(shared: &Shared, writer: &mut Writer, key: &[u8], value: &[u8]) -> Result<()> {
-    chunks::check(value)?;
-    let fields = shared.header.fields();
-    if fields.has_chunks() {
-        drop_chunks(shared, writer, key)?;
+impl Work<'_> {
+    /// Stores one entry; large values go into chunks, and the chunks of the value that was there go away.
+    #[inline]
+    fn store(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        chunks::check(value)?;
+        let fields = self.shared.header.fields();
+        if fields.has_chunks() {
+            self.drop_chunks(key)?;
+        }
+        if value.len() <= chunks::INLINE {
+            return self.put(key, value);
+        }
+        fields.set_has_chunks(true);
+        chunks::write(key, value, |k, v| self.put(k, v))
     }
-    if value.len() <= chunks::INLINE {
-        return writer.put(&shared.env, key, value);
-    }
-    fields.set_has_chunks();
-    chunks::write(key, value, |k, v| writer.put(&shared.env, k, v))
-}
 
-fn drop_chunks(shared: &Shared, writer: &mut Writer, key: &[u8]) -> Result<()> {
-    let cursor = writer.cursor(&shared.env)?;
-    if cursor.go(Step::Exact, key)?.is_some_and(|(_, stored)| chunks::is_head(stored)) {
-        let (start, end) = chunks::stretch(key);
-        let mut here = cursor.go(Step::AtOrAfter, &start)?;
-        while here.is_some_and(|(key, _)| key < end.as_slice()) {
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.writer.put(&self.shared.env, key, value)?;
+        self.redo.put(key, value)
+    }
+
+    fn drop_chunks(&mut self, key: &[u8]) -> Result<()> {
+        let (shared, writer) = (self.shared, &mut *self.writer);
+        let cursor = writer.cursor(&shared.env)?;
+        if cursor.go(Step::Exact, key)?.is_some_and(|(_, stored)| chunks::is_head(stored)) {
+            let (start, end) = chunks::stretch(key);
+            if writer.delete_range(&shared.env, &start, &end)? {
+                self.redo.delete_range(&start, &end)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the nodes of a range. A node goes with its chunks and stays with them, also where a bound lies between.
+    fn delete_range(&mut self, start: &[u8], end: &[u8]) -> Result<()> {
+        let cursor = self.writer.cursor(&self.shared.env)?;
+        let past_start = cursor.go(Step::AtOrAfter, start)?.and_then(past_chunks);
+        let start = past_start.as_deref().unwrap_or(start);
+        let mut past_end = None;
+        let mut here = cursor.go(Step::AtOrAfter, start)?;
+        let mut any = false;
+        // A chunk met here is one of a node that was deleted just before.
+        while let Some(entry) = here.filter(|(key, stored)| *key < end || chunks::is_chunk(stored)) {
+            if entry.0 >= end && past_end.is_none() {
+                past_end = past_chunks(entry);
+            }
+            any = true;
             cursor.delete()?;
             here = cursor.go(Step::Next, &[])?;
         }
+        // The log tells of entries, not of nodes: the range with all that it really took.
+        if any { self.redo.delete_range(start, past_end.as_deref().unwrap_or(end)) } else { Ok(()) }
     }
-    Ok(())
-}
-
-/// Deletes the nodes of a range. A node goes with its chunks and stays with them, also where a bound lies between.
-fn delete_range(shared: &Shared, writer: &mut Writer, start: &[u8], end: &[u8]) -> Result<()> {
-    let cursor = writer.cursor(&shared.env)?;
-    let mut here = cursor.go(Step::AtOrAfter, start)?;
-    if let Some(past) = here.and_then(past_chunks) {
-        here = cursor.go(Step::AtOrAfter, &past)?;
-    }
-    // A chunk met here is one of a node that was deleted just before.
-    while here.is_some_and(|(key, stored)| key < end || chunks::is_chunk(stored)) {
-        cursor.delete()?;
-        here = cursor.go(Step::Next, &[])?;
-    }
-    Ok(())
 }
 
 /// Where to go on when a look has landed on a chunk.
@@ -245,9 +314,7 @@ impl Session for LmdbSession {
 
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.write(1 + value.len() / chunks::INLINE, key.len() + value.len(), |shared, writer| {
-            store(shared, writer, key, value)
-        })
+        self.write(1 + value.len() / chunks::INLINE, key.len() + value.len(), |work| work.store(key, value))
     }
 
     fn apply(&mut self, batch: &Batch) -> Result<()> {
@@ -257,11 +324,11 @@ impl Session for LmdbSession {
                 chunks::check(value)?;
             }
         }
-        self.write(pieces, batch.size(), |shared, writer| {
+        self.write(pieces, batch.size(), |work| {
             for operation in batch.operations() {
                 match operation {
-                    Operation::Put(key, value) => store(shared, writer, key, value)?,
-                    Operation::DeleteRange(start, end) => delete_range(shared, writer, start, end)?,
+                    Operation::Put(key, value) => work.store(key, value)?,
+                    Operation::DeleteRange(start, end) => work.delete_range(start, end)?,
                 }
             }
             Ok(())
@@ -270,8 +337,8 @@ impl Session for LmdbSession {
 
     fn update(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()> {
         let mut next = Vec::new();
-        self.write(1, key.len() + chunks::INLINE, |shared, writer| {
-            let cursor = writer.cursor(&shared.env)?;
+        self.write(1, key.len() + chunks::INLINE, |work| {
+            let cursor = work.writer.cursor(&work.shared.env)?;
             match cursor.go(Step::Exact, key)? {
                 Some((_, stored)) if chunks::is_head(stored) => {
                     let stored = std::ptr::from_ref(stored);
@@ -282,7 +349,7 @@ impl Session for LmdbSession {
                 Some((_, stored)) => change(Some(stored), &mut next)?,
                 None => change(None, &mut next)?,
             }
-            store(shared, writer, key, &next)
+            work.store(key, &next)
         })
     }
 
@@ -291,15 +358,14 @@ impl Session for LmdbSession {
             return Err(Error::Transaction("this connection has a transaction open already".to_owned()));
         }
         let shared = &*self.shared;
-        let gate = &shared.header.fields().gate;
-        shared.gate.enter(gate, self.timeout)?;
-        match make_room(shared, Spent::default()).and_then(|()| Writer::begin(&shared.env)) {
+        enter(shared, self.timeout)?;
+        match begin(shared, Spent::default()) {
             Ok(writer) => {
                 self.writer = Some(writer);
                 Ok(())
             }
             Err(error) => {
-                shared.gate.leave(gate);
+                shared.gate.leave(&shared.header.fields().gate);
                 Err(error)
             }
         }
@@ -309,8 +375,9 @@ impl Session for LmdbSession {
         let Some(writer) = self.end() else {
             return Err(Error::Transaction("no transaction is open".to_owned()));
         };
-        let committed = writer.commit(&self.shared.env);
+        let committed = commit(&self.shared, writer, &mut self.redo);
         self.shared.gate.leave(&self.shared.header.fields().gate);
+        self.redo.clear();
         committed
     }
 
@@ -319,6 +386,7 @@ impl Session for LmdbSession {
             drop(writer);
             // What the transaction showed is seen no more.
             self.writes += 1;
+            self.redo.clear();
             self.shared.gate.leave(&self.shared.header.fields().gate);
         }
     }

@@ -99,3 +99,11 @@ pub fn fill_with_zeros(mut file: &File, bytes: usize) -> io::Result<()> {
     file.write_all(&vec![0; bytes])?;
     file.sync_all()
 }
+
+/// Gives a new file its length, and its blocks too where they are to be `reserved`.
+pub fn fill(file: &File, bytes: u64, reserved: bool) -> io::Result<()> {
+    if reserved {
+        allocate(file, 0, bytes)?;
+    }
+    file.set_len(bytes)
+}

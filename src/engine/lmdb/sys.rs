@@ -21,19 +21,33 @@ unsafe impl Send for Env {}
 // SAFETY: as above.
 unsafe impl Sync for Env {}
 
+/// When an environment's commits reach the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syncing {
+    /// Each one before it returns.
+    EveryCommit,
+    /// When the system likes; pages are written through the map.
+    NeverMapped,
+    /// When the system likes; pages are written with system calls.
+    NeverCalled,
+}
+
 /// The unnamed database that holds all keys. Its handle is fixed by LMDB.
 const MAIN: ffi::MDB_dbi = 1;
 
 impl Env {
     /// Opens or makes the environment in the file `path`, mapped once with `map_size` bytes.
-    pub fn open(path: &Path, map_size: u64, max_readers: u32, write_map: bool) -> Result<Env> {
+    pub fn open(path: &Path, map_size: u64, max_readers: u32, sync: Syncing) -> Result<Env> {
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| Error::Argument("a store's path must not hold NUL".to_owned()))?;
         let mut raw = ptr::null_mut();
-        let mut flags = ffi::MDB_NOSUBDIR | ffi::MDB_NOSYNC | ffi::MDB_NOTLS;
-        if write_map {
-            flags |= ffi::MDB_WRITEMAP;
-        }
+        let flags = ffi::MDB_NOSUBDIR
+            | ffi::MDB_NOTLS
+            | match sync {
+                Syncing::EveryCommit => 0,
+                Syncing::NeverMapped => ffi::MDB_NOSYNC | ffi::MDB_WRITEMAP,
+                Syncing::NeverCalled => ffi::MDB_NOSYNC,
+            };
         // SAFETY: `raw` is a fresh handle, owned by `opened` from the first line on, which closes it on any failure.
         unsafe {
             check(ffi::mdb_env_create(&raw mut raw), path)?;
@@ -108,6 +122,14 @@ impl Env {
     pub fn sync(&self) -> Result<()> {
         // SAFETY: the environment is open.
         check(unsafe { ffi::mdb_env_sync(self.env, 1) }, &self.path)
+    }
+
+    /// Writes a copy without the free pages to a new file, and does not sync it.
+    pub fn copy(&self, target: &Path) -> Result<()> {
+        let name = CString::new(target.as_os_str().as_encoded_bytes())
+            .map_err(|_| Error::Argument("a store's path must not hold NUL".to_owned()))?;
+        // SAFETY: the environment is open and the name ends in NUL.
+        check(unsafe { ffi::mdb_env_copy2(self.env, name.as_ptr(), ffi::MDB_CP_COMPACT) }, target)
     }
 
     /// The file.
@@ -222,6 +244,26 @@ impl Writer {
     /// Begins. The caller holds the store's gate, so this does not wait for other writers.
     pub fn begin(env: &Env) -> Result<Writer> {
         Ok(Writer { txn: env.begin(0)?, cursor: None })
+    }
+
+    /// Its number: one more than that of the last committed transaction.
+    #[inline]
+    pub fn transaction(&self) -> u64 {
+        // SAFETY: the handle is valid for as long as this value.
+        unsafe { ffi::mdb_txn_id(self.txn) as u64 }
+    }
+
+    /// Deletes the entries `start <= key < end`. True when there were any.
+    pub fn delete_range(&mut self, env: &Env, start: &[u8], end: &[u8]) -> Result<bool> {
+        let cursor = self.cursor(env)?;
+        let mut here = cursor.go(Step::AtOrAfter, start)?;
+        let mut any = false;
+        while here.is_some_and(|(key, _)| key < end) {
+            cursor.delete()?;
+            any = true;
+            here = cursor.go(Step::Next, &[])?;
+        }
+        Ok(any)
     }
 
     /// Stores one entry.

@@ -1,0 +1,231 @@
+//! Another process at work on a store: this test program, run again. What it has done it tells in a small file that
+//! outlives it.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Child as Process, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use caretdb::engine::{Durability, Engine, Session};
+use memmap2::MmapRaw;
+
+use crate::{disk, model};
+
+const PART: &str = "CRASH_PART";
+const STORE: &str = "CRASH_STORE";
+const DURABILITY: &str = "CRASH_DURABILITY";
+
+/// What a process has done, in a file of its own beside the store.
+pub struct Progress(MmapRaw);
+
+/// The numbers in it.
+#[repr(C)]
+pub struct Numbers {
+    /// The last transaction that returned.
+    pub committed: AtomicU64,
+    /// The last transaction that returned before a sync began that returned too.
+    pub synced: AtomicU64,
+    /// The last transaction that the flusher made durable, as the statistics tell.
+    pub flushed: AtomicU64,
+    /// How often the store was opened and how often it was closed.
+    pub opened: AtomicU64,
+    pub closed: AtomicU64,
+    /// Not zero when the process met an error.
+    pub failed: AtomicU64,
+}
+
+impl Progress {
+    pub fn of(store: &Path) -> Progress {
+        let file: File = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(store.with_extension("progress"))
+            .unwrap();
+        file.set_len(4096).unwrap();
+        Progress(MmapRaw::map_raw(&file).unwrap())
+    }
+
+    pub fn numbers(&self) -> &Numbers {
+        // SAFETY: the map is a page long, aligned, and all fields are atomic.
+        unsafe { &*self.0.as_ptr().cast::<Numbers>() }
+    }
+
+    pub fn committed(&self) -> u64 {
+        self.numbers().committed.load(Ordering::SeqCst)
+    }
+}
+
+/// A running child. It is killed when this goes.
+pub struct Child {
+    process: Process,
+}
+
+/// How to run one.
+pub struct Orders<'a> {
+    pub store: &'a Path,
+    pub durability: Durability,
+    /// See [`plays_its_part`].
+    pub part: &'a str,
+    /// `place:pass:what`, or nothing.
+    pub fault: &'a str,
+    /// Which boot it believes to live in; 0 is the one that the tests themselves live in.
+    pub boot: u64,
+}
+
+impl Orders<'_> {
+    pub fn start(&self) -> Child {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "child::plays_its_part", "--nocapture"])
+            .env(PART, self.part)
+            .env(STORE, self.store)
+            .env(DURABILITY, self.durability.name())
+            .stdout(Stdio::null());
+        if self.boot != 0 {
+            command.env("CARETDB_BOOT", self.boot.to_string());
+        }
+        if !self.fault.is_empty() {
+            command.env("CARETDB_FAULT", self.fault);
+        }
+        Child { process: command.spawn().unwrap() }
+    }
+}
+
+impl Child {
+    /// Whether it stands still.
+    pub fn is_stopped(&self) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap_or_default();
+        status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: the process is a child of this one and has not been waited for.
+        unsafe { libc::kill(self.process.id() as libc::pid_t, signal) };
+    }
+
+    pub fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Waits for its end, for at most `patience`. True when it was killed or ended well.
+    pub fn ends_within(&mut self, patience: Duration) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < patience {
+            if self.process.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        false
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Waits until `ready` says so.
+pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !ready() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Not a test of its own: what the other process does.
+///
+/// - `write`: transactions, one after another, with a sync now and then, until it is killed;
+/// - `share`: the same beside other writers;
+/// - `cycle`: opens, writes a little and closes, again and again;
+/// - `cut <n>`: as `share`, on three threads, until the power is cut at the n-th sync of any file;
+/// - `once`: opens, does ten transactions, closes;
+/// - `stay`: opens, does ten transactions, and keeps the store open.
+#[test]
+fn plays_its_part() {
+    let (Some(store), Ok(part)) = (std::env::var_os(STORE).map(PathBuf::from), std::env::var(PART)) else { return };
+    let durability = Durability::named(&std::env::var(DURABILITY).unwrap()).unwrap();
+    let progress = Progress::of(&store);
+    let numbers = progress.numbers();
+    let (part, count) = part.split_once(' ').unwrap_or((&part, "0"));
+    if part == "cut" {
+        disk::arm(&store, count.parse().unwrap());
+    }
+    loop {
+        let opened = match model::store(&store, durability) {
+            Ok(opened) => opened,
+            Err(error) => {
+                eprintln!("cannot open: {error}");
+                numbers.failed.store(1, Ordering::SeqCst);
+                std::process::exit(1)
+            }
+        };
+        numbers.opened.fetch_add(1, Ordering::SeqCst);
+        match part {
+            "write" => write(&*opened, numbers, true, u64::MAX),
+            "share" => write(&*opened, numbers, false, u64::MAX),
+            "cut" => std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| write(&*opened, numbers, false, u64::MAX));
+                }
+                watch(&*opened, numbers);
+            }),
+            "stay" => {
+                write(&*opened, numbers, false, 10);
+                std::thread::sleep(Duration::from_secs(600));
+            }
+            _ => write(&*opened, numbers, true, 10),
+        }
+        drop(opened);
+        numbers.closed.fetch_add(1, Ordering::SeqCst);
+        if part == "once" {
+            std::process::exit(0)
+        }
+    }
+}
+
+fn write(store: &dyn Engine, numbers: &Numbers, only: bool, count: u64) {
+    let mut session: Box<dyn Session> = store.session().unwrap();
+    session.set_timeout(None);
+    for done in 0..count {
+        let number = match model::next(&mut *session, only) {
+            Ok(number) => number,
+            Err(error) => {
+                eprintln!("cannot write: {error}");
+                numbers.failed.store(1, Ordering::SeqCst);
+                std::process::exit(1)
+            }
+        };
+        numbers.committed.fetch_max(number, Ordering::SeqCst);
+        if done % 37 == 36 && store.sync().is_ok() {
+            numbers.synced.fetch_max(number, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Notes what the flusher has made durable, without asking it to.
+fn watch(store: &dyn Engine, numbers: &Numbers) {
+    loop {
+        let committed = numbers.committed.load(Ordering::SeqCst);
+        let end = figure(store, "logBytes");
+        while figure(store, "flushedBytes") < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        numbers.flushed.fetch_max(committed, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// One of the store's own figures.
+pub fn figure(store: &dyn Engine, name: &str) -> u64 {
+    let details = store.stats().unwrap().details;
+    details.iter().find(|(key, _)| *key == name).map_or(0, |(_, value)| *value)
+}

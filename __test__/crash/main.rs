@@ -1,0 +1,13 @@
+//! What a write promises, attacked: real processes killed at named places and at random, and power cuts made of the
+//! files as their last syncs left them. `docs/durability.md` names the test for each promise.
+//!
+//! `cargo test --features faults --test crash` runs a sample; `npm run torture` runs
+//! `torture::a_thousand_kills_and_five_hundred_power_cuts` with the counts of the issue.
+
+mod child;
+mod disk;
+mod kills;
+mod model;
+mod power;
+mod rules;
+mod torture;

@@ -1,0 +1,139 @@
+//! What durability costs, and how the log and the durable file keep up: sequential and random sets with `relaxed` beside
+//! `process` in the same run, the time until the durable file has everything, and what a minute of random inserts and of
+//! overwriting does to the files.
+//!
+//!     cargo run --release --example durability -- [keys] [seconds of growth]
+//!
+//! One set is one call and one commit. Quote the ratios: they come from one run, the rates depend on the machine.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use caretdb::engine::{Durability, Engine, Options, Session, open};
+use tempfile::TempDir;
+
+/// How often each figure is measured; the median counts.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (keys, seconds) = (number(1_000_000), number(60));
+    println!("{keys} keys of 14 bytes, values of 11 bytes; ns a set, median of {ROUNDS}");
+    compare("sequential", keys, |i| i);
+    compare("random", keys, scramble);
+    for (name, distinct) in [("inserting at random", u64::MAX), ("overwriting 100,000 keys", 100_000)] {
+        grow(name, Duration::from_secs(seconds), distinct);
+    }
+}
+
+/// Times both durabilities in turns, so that the machine's moods strike both.
+fn compare(name: &str, keys: u64, order: fn(u64) -> u64) {
+    let (mut process, mut relaxed, mut behind) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let folder = folder();
+        let store = store(folder.path(), Durability::Process);
+        process.push(fill(&*store, keys, order));
+        drop(store);
+        let folder = self::folder();
+        let store = self::store(folder.path(), Durability::Relaxed);
+        relaxed.push(fill(&*store, keys, order));
+        let begun = Instant::now();
+        while figure(&*store, "backlogBytes") > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        behind.push(begun.elapsed().as_secs_f64());
+    }
+    let (process, relaxed) = (median(&mut process), median(&mut relaxed));
+    println!(
+        "{name}: process {process:.0}, relaxed {relaxed:.0}, ratio {:.2}; all in the durable file {:.2} s after the last call",
+        relaxed / process,
+        median(&mut behind)
+    );
+}
+
+/// Nanoseconds a set.
+fn fill(store: &dyn Engine, keys: u64, order: fn(u64) -> u64) -> f64 {
+    let mut session = store.session().expect("session");
+    let begun = Instant::now();
+    for i in 0..keys {
+        put(&mut *session, order(i));
+    }
+    begun.elapsed().as_nanos() as f64 / keys as f64
+}
+
+/// Writes for a while and tells the peaks of the backlog, the memory and the files.
+fn grow(name: &str, time: Duration, distinct: u64) {
+    let folder = folder();
+    let store = store(folder.path(), Durability::Relaxed);
+    let mut session = store.session().expect("session");
+    let (begun, mut done) = (Instant::now(), 0_u64);
+    let (mut backlog, mut log, mut longest) = (0, 0, Duration::ZERO);
+    while begun.elapsed() < time {
+        for _ in 0..10_000 {
+            let call = Instant::now();
+            put(&mut *session, scramble(done % distinct));
+            longest = longest.max(call.elapsed());
+            done += 1;
+        }
+        backlog = backlog.max(figure(&*store, "backlogBytes"));
+        log = log.max(sizes(folder.path(), "log."));
+    }
+    println!(
+        "{name} for {time:?}: {done} sets, {:.0} a second, longest call {longest:.1?}; peak backlog {} MB, peak log on disk \
+         {} MB, working file {} MB, durable file {} MB, peak memory besides mapped files {} MB",
+        done as f64 / time.as_secs_f64(),
+        backlog >> 20,
+        log >> 20,
+        sizes(folder.path(), "working") >> 20,
+        sizes(folder.path(), "durable") >> 20,
+        peak_memory() >> 10
+    );
+}
+
+fn put(session: &mut dyn Session, number: u64) {
+    let mut key = *b"^k\0\0\0\0\0\0\0\0\0\0\0\0";
+    key[6..].copy_from_slice(&number.to_be_bytes());
+    session.put(&key, b"hello world").expect("put");
+}
+
+/// Spreads numbers over the whole range, each to another one.
+fn scramble(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 31)).wrapping_mul(0x7FB5_D329_728E_A185);
+    (mixed ^ (mixed >> 27)).wrapping_mul(0x81DA_DEF4_BC2D_D44D)
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn store(path: &Path, durability: Durability) -> Box<dyn Engine> {
+    open(path, &Options { durability: Some(durability), ..Options::default() }).expect("a store")
+}
+
+fn figure(store: &dyn Engine, name: &str) -> u64 {
+    let details = store.stats().expect("stats").details;
+    details.into_iter().find(|(key, _)| *key == name).map_or(0, |(_, value)| value)
+}
+
+/// The bytes on disk of the files whose names begin so.
+fn sizes(folder: &Path, begin: &str) -> u64 {
+    let entries = std::fs::read_dir(folder).expect("the store's folder").flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(begin))
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|about| std::os::unix::fs::MetadataExt::blocks(&about) * 512)
+        .sum()
+}
+
+/// The most memory of its own that this process has had, in KiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn median(figures: &mut [f64]) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}

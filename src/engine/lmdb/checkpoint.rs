@@ -1,0 +1,109 @@
+//! Bringing the durable file up: synced frames of the log go into it in batches, each batch one durable transaction that
+//! also says how far it reached. Segments that hold nothing else go away then.
+
+use std::path::Path;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::time::Duration;
+
+use super::durable::{Durable, Mark};
+use super::frame::{self, Chain};
+use super::header::LogFields;
+use super::log::Log;
+use super::reduce::reduce;
+use super::replay::Replay;
+use super::{Shared, fault, files, flush, segment};
+use crate::error::{Error, Result};
+use crate::patience;
+
+/// How many bytes of the log go into one batch. More make fewer writes of each page, and more memory.
+const BATCH: usize = 32 << 20;
+
+/// Applies the next frames before `until` to the durable file. The chain behind them; none when there were none.
+pub fn batch(durable: &Durable, folder: &Path, epoch: Option<u64>, until: u64) -> Result<Option<Chain>> {
+    let advanced = durable.advance(|mark, apply| {
+        if epoch.is_some_and(|epoch| epoch != mark.chain.epoch) {
+            return Err(lost(folder, "the durable file belongs to another log"));
+        }
+        let mut replay = Replay::new(folder, mark.chain, until)?;
+        let (mut bytes, mut frames) = (Vec::new(), Vec::new());
+        while bytes.len() < BATCH
+            && let Some(operations) = replay.next()?
+        {
+            let from = bytes.len();
+            bytes.extend_from_slice(operations);
+            frames.push(from..bytes.len());
+        }
+        if frames.is_empty() {
+            return Ok(None);
+        }
+        apply.apply(&reduce(frames.into_iter().flat_map(|frame| frame::operations(&bytes[frame]))))?;
+        Ok(Some(Mark { chain: replay.chain(), ..mark }))
+    })?;
+    Ok(advanced.map(|mark| mark.chain))
+}
+
+fn lost(folder: &Path, what: &str) -> Error {
+    Error::Corrupt {
+        path: folder.to_path_buf(),
+        what: format!("{what}. Make a backup, close the store everywhere and open it again"),
+    }
+}
+
+/// Brings the durable file on by one batch, as far as the log is synced. True when there may be more. The caller holds
+/// the right to checkpoint.
+pub fn advance(shared: &Shared, log: &Log) -> Result<bool> {
+    let fields = &shared.header.fields().log;
+    let (until, epoch) = (fields.flushed.load(Acquire), fields.epoch.load(Acquire));
+    if fields.checkpointed.load(Acquire) >= until {
+        return Ok(false);
+    }
+    fault::point("checkpoint-begun");
+    let chain = shared.with_durable(|durable| match batch(durable, &log.folder, Some(epoch), until)? {
+        Some(chain) => Ok(chain),
+        None => Ok(durable.mark()?.chain),
+    })?;
+    let before = fields.checkpointed.fetch_max(chain.position, AcqRel);
+    if chain.position < until && chain.position <= before {
+        return Err(lost(&log.folder, "the log does not go on where the durable file ends"));
+    }
+    fields.checkpointed_at.store(flush::now(), Release);
+    remove_old_segments(log, fields, chain.position)?;
+    fault::point("checkpoint-done");
+    Ok(chain.position < until)
+}
+
+/// Removes the segments that end at or before `position`, but never the one in use.
+fn remove_old_segments(log: &Log, fields: &LogFields, position: u64) -> Result<()> {
+    let current = fields.segment.load(Acquire);
+    for found in segment::list(&log.folder)? {
+        if found.end <= position && found.start != current {
+            files::remove(&found.path)?;
+        }
+    }
+    log.let_go(fields);
+    Ok(())
+}
+
+/// Whether so much of the log waits for the durable file that writers should wait too.
+#[inline]
+pub fn is_behind(log: &Log, fields: &LogFields) -> bool {
+    fields.tail.load(Acquire).saturating_sub(fields.checkpointed.load(Acquire)) > log.limit
+}
+
+/// Waits until the backlog is within its limit, and helps meanwhile. The caller holds neither the gate nor a transaction.
+///
+/// # Errors
+/// What keeps the durable file from being brought up, or [`Error::Busy`] when another process does it and does not get
+/// on within `timeout`.
+#[cold]
+pub fn wait_for_room(shared: &Shared, log: &Log, timeout: Option<Duration>) -> Result<()> {
+    let header = shared.header.fields();
+    patience::wait("room in the log", timeout, |slice| {
+        if is_behind(log, &header.log) && header.checkpointing.lock_for(slice)? {
+            let helped = flush::flush(shared, log).and_then(|()| advance(shared, log));
+            header.checkpointing.unlock();
+            helped?;
+        }
+        Ok(!is_behind(log, &header.log))
+    })
+}

@@ -1,0 +1,216 @@
+//! The durable file: an ordinary LMDB file, synced with every commit, that holds what the log held up to some position.
+//! The position is stored in it, in the same transaction as the data, under a key that no global can have.
+
+use std::path::{Path, PathBuf};
+
+use super::frame::Chain;
+use super::reduce::Reduced;
+use super::sys::{Cursor, Env, Reader, Step, Syncing, Writer};
+use super::{chunks, fault, files, segment};
+use crate::error::{Error, Result};
+
+/// The file's name in the store's folder.
+pub const NAME: &str = "durable.mdb";
+/// The key of the mark. The names of globals begin with a letter or `%`.
+pub const MARK: &[u8] = &[0];
+/// Reads of this file are rare.
+const READERS: u32 = 126;
+
+/// The durable file, opened.
+pub struct Durable {
+    env: Env,
+}
+
+/// What the durable file says about itself. 40 bytes, numbers little-endian: format (4 bytes), 1 when values lie in
+/// chunks (4), epoch (8), position (8), number (8) and checksum (4) of the last frame, CRC-32C of all these (4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The last frame whose operations are in the file.
+    pub chain: Chain,
+    /// Whether any value may lie in chunks.
+    pub chunks: bool,
+}
+
+impl Mark {
+    const SIZE: usize = 40;
+
+    /// The mark of a store with a new log that begins at `position`.
+    pub fn fresh(position: u64, chunks: bool) -> Mark {
+        Mark { chain: Chain { epoch: draw(), position, number: 0, checksum: 0 }, chunks }
+    }
+
+    fn write(&self) -> [u8; Mark::SIZE] {
+        let mut bytes = [0; Mark::SIZE];
+        bytes[..4].copy_from_slice(&super::header::FORMAT.to_le_bytes());
+        bytes[4..8].copy_from_slice(&u32::from(self.chunks).to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.chain.epoch.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.chain.position.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.chain.number.to_le_bytes());
+        bytes[32..36].copy_from_slice(&self.chain.checksum.to_le_bytes());
+        let checksum = crc32c::crc32c(&bytes[..36]);
+        bytes[36..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8], path: &Path) -> Result<Mark> {
+        let bytes: &[u8; Mark::SIZE] = bytes.try_into().map_err(|_| damaged(path))?;
+        let half = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| u64::from(half(at)) | u64::from(half(at + 4)) << 32;
+        if crc32c::crc32c(&bytes[..36]) != half(36) {
+            return Err(damaged(path));
+        }
+        let (found, known) = (half(0), super::header::FORMAT);
+        if found > known {
+            return Err(Error::Format { path: path.to_path_buf(), found, known });
+        }
+        let chain = Chain { epoch: word(8), position: word(16), number: word(24), checksum: half(32) };
+        Ok(Mark { chain, chunks: half(4) != 0 })
+    }
+}
+
+fn damaged(path: &Path) -> Error {
+    Error::Corrupt {
+        path: path.to_path_buf(),
+        what: "it does not say how much of the log it holds. Restore a backup, or copy the folder and ask for help"
+            .to_owned(),
+    }
+}
+
+/// A number nobody can guess or draw twice.
+fn draw() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    hasher.write_u64(super::flush::now());
+    hasher.write_u32(std::process::id());
+    hasher.finish() | 1
+}
+
+impl Durable {
+    /// Makes an empty one in the store's folder. It is there whole, or not at all.
+    pub fn create(folder: &Path, map_size: u64) -> Result<()> {
+        let (path, fresh) = (folder.join(NAME), folder.join("durable.new"));
+        files::remove_with_lock(&fresh)?;
+        Durable::begin_mark(&fresh, map_size, Mark::fresh(segment::FIRST, false))?;
+        files::remove(&files::lock_of(&fresh))?;
+        fault::point("durable-made");
+        files::rename(&fresh, &path)?;
+        files::sync_folder(folder)
+    }
+
+    /// Makes one that holds what the working file holds. The working file must not be written meanwhile.
+    pub fn copy_of(working: &Env, folder: &Path, map_size: u64, mark: Mark) -> Result<()> {
+        let (path, fresh) = (folder.join(NAME), folder.join("durable.new"));
+        files::remove_with_lock(&fresh)?;
+        working.copy(&fresh)?;
+        Durable::begin_mark(&fresh, map_size, mark)?;
+        files::remove(&files::lock_of(&fresh))?;
+        fault::point("durable-made");
+        files::rename(&fresh, &path)?;
+        files::sync_folder(folder)
+    }
+
+    fn begin_mark(path: &Path, map_size: u64, mark: Mark) -> Result<()> {
+        let env = Env::open(path, map_size, READERS, Syncing::EveryCommit)?;
+        let mut writer = Writer::begin(&env)?;
+        writer.put(&env, MARK, &mark.write())?;
+        writer.commit(&env)?;
+        // A copy was written without a sync, and the commit above synced only what it knew of.
+        env.sync()
+    }
+
+    /// Opens the one in the store's folder.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] when it is missing or damaged, [`Error::Format`].
+    pub fn open(folder: &Path, map_size: u64) -> Result<Durable> {
+        let path = folder.join(NAME);
+        if !files::exists(&path)? {
+            return Err(Error::Corrupt {
+                path,
+                what: "it is missing. Put it back, or restore a backup into an empty folder".to_owned(),
+            });
+        }
+        let durable = Durable { env: Env::open(&path, map_size, READERS, Syncing::EveryCommit)? };
+        durable.mark()?;
+        Ok(durable)
+    }
+
+    /// The file.
+    pub fn path(&self) -> PathBuf {
+        self.env.path().to_path_buf()
+    }
+
+    /// What it says about itself now.
+    pub fn mark(&self) -> Result<Mark> {
+        self.mark_at(Reader::begin(&self.env)?.cursor())
+    }
+
+    fn mark_at(&self, cursor: &mut Cursor) -> Result<Mark> {
+        match cursor.go(Step::Exact, MARK)? {
+            Some((_, bytes)) => Mark::read(bytes, self.env.path()),
+            None => Err(damaged(self.env.path())),
+        }
+    }
+
+    /// Lets `change` say what comes next, knowing what the file says about itself, and does it in one durable
+    /// transaction; nothing happens when it says nothing.
+    pub fn advance(&self, change: impl FnOnce(Mark, &mut Apply<'_>) -> Result<Option<Mark>>) -> Result<Option<Mark>> {
+        let mut writer = Writer::begin(&self.env)?;
+        let mark = self.mark_at(writer.cursor(&self.env)?)?;
+        let mut apply = Apply { env: &self.env, writer: &mut writer, chunks: mark.chunks };
+        let Some(mut next) = change(mark, &mut apply)? else { return Ok(None) };
+        next.chunks |= apply.chunks;
+        writer.put(&self.env, MARK, &next.write())?;
+        fault::point("checkpoint-applied");
+        fault::may_fail("checkpoint-commit").map_err(|e| Error::io("cannot write", self.env.path(), e))?;
+        writer.commit(&self.env)?;
+        fault::point("checkpoint-committed");
+        Ok(Some(next))
+    }
+}
+
+/// The writing side of one transaction in the durable file.
+pub struct Apply<'a> {
+    env: &'a Env,
+    writer: &'a mut Writer,
+    chunks: bool,
+}
+
+impl Apply<'_> {
+    /// Does what is left of a batch.
+    pub fn apply(&mut self, reduced: &Reduced<'_>) -> Result<()> {
+        for (start, end) in &reduced.deletes {
+            self.writer.delete_range(self.env, start, end)?;
+        }
+        for (key, value) in &reduced.puts {
+            self.chunks |= chunks::is_head(value);
+            self.writer.put(self.env, key, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the mark from a copy of the durable file that becomes the working file.
+pub fn remove_mark(working: &Env) -> Result<()> {
+    let mut writer = Writer::begin(working)?;
+    writer.delete_range(working, MARK, &[0, 0])?;
+    writer.commit(working)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_reads_back_and_a_changed_one_does_not() {
+        let mark = Mark::fresh(4096, true);
+        let bytes = mark.write();
+        let path = Path::new("durable.mdb");
+        assert_eq!(Mark::read(&bytes, path).unwrap(), mark);
+        for at in 0..bytes.len() {
+            let mut changed = bytes;
+            changed[at] ^= 4;
+            assert_eq!(Mark::read(&changed, path).unwrap_err().code(), "ERR_CORRUPT", "byte {at}");
+        }
+    }
+}

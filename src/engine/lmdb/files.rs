@@ -1,0 +1,95 @@
+//! What the parts of a store do with files: remove, rename, copy, and make sure that a folder remembers.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Removes a file that may not be there.
+pub fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("cannot remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes an LMDB file and the lock file beside it. Only while nobody has it open.
+pub fn remove_with_lock(path: &Path) -> Result<()> {
+    remove(path)?;
+    remove(&lock_of(path))
+}
+
+/// The lock file that LMDB keeps beside a file.
+pub fn lock_of(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-lock", path.display()))
+}
+
+/// Gives a file another name.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|e| Error::io("cannot rename", from, e))
+}
+
+/// Whether there is a file of this name.
+pub fn exists(path: &Path) -> Result<bool> {
+    path.try_exists().map_err(|e| Error::io("cannot look at", path, e))
+}
+
+/// Makes sure that the folder's present names are found after a power cut.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    #[cfg(unix)]
+    File::open(folder).and_then(|opened| opened.sync_all()).map_err(|e| Error::io("cannot sync", folder, e))?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+/// Copies by plain reads and writes. The system's own copy may let both files share their blocks, and then a write into
+/// a reserved block of one of them would need a new block.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    let mut source = File::open(from).map_err(|e| Error::io("cannot open", from, e))?;
+    let mut target = File::create(to).map_err(|e| Error::io("cannot make", to, e))?;
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let count = source.read(&mut piece).map_err(|e| Error::io("cannot read", from, e))?;
+        if count == 0 {
+            return Ok(());
+        }
+        target.write_all(&piece[..count]).map_err(|e| Error::io("cannot write", to, e))?;
+    }
+}
+
+/// Writes all bytes at an offset.
+#[cfg(unix)]
+pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+/// Writes all bytes at an offset.
+#[cfg(windows)]
+pub fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_write(file, bytes, offset)?;
+        bytes = &bytes[count..];
+        offset += count as u64;
+    }
+    Ok(())
+}
+
+/// Reads up to all of `bytes` at an offset; how many there were.
+pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < bytes.len() {
+        #[cfg(unix)]
+        let answer = std::os::unix::fs::FileExt::read_at(file, &mut bytes[done..], offset + done as u64);
+        #[cfg(windows)]
+        let answer = std::os::windows::fs::FileExt::seek_read(file, &mut bytes[done..], offset + done as u64);
+        match answer {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
