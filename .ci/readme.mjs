@@ -22,6 +22,9 @@ const startLimit = 20 * 60 * 1000;
 /** What a server gets to finish what is in flight. */
 const stopLimit = 30 * 1000;
 
+/** The process group of the command that runs, or 0. */
+let running = 0;
+
 /**
  * @typedef {{ line: number, script: string, text: string, notRun: string | undefined }} Command `text`: as the reader
  *   sees it; `script`: with the `cd` and `export` lines that stand above it in its block
@@ -155,12 +158,17 @@ async function withServer(script, port, env, whileItRuns) {
  */
 function start(script, env) {
   // A process group of its own, so that nothing outlives a command that fails.
-  return spawn('bash', ['-euo', 'pipefail', '-c', script], {
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: root,
     env,
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
+  running = shell.pid ?? 0;
+  shell.once('close', () => {
+    running = 0;
+  });
+  return shell;
 }
 
 /**
@@ -266,5 +274,12 @@ async function main(last) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+    // Ctrl-C reaches this program only: the commands are in groups of their own.
+    process.once(signal, () => {
+      if (running !== 0) killGroup(running);
+      process.exit(1);
+    });
+  }
   await main(parseArgs({ options: { last: { type: 'string' } } }).values.last);
 }
