@@ -216,6 +216,26 @@ impl Work<'_> {
     }
 
     /// Deletes the nodes of a range. A node goes with its chunks and stays with them, also where a bound lies between.
+    fn may_have_chunks(&self) -> bool {
+        self.shared.header.fields().has_chunks()
+    }
+
+    /// Deletes a range except the keys that are about to be put, in order: a document that replaces one of the same shape
+    /// then overwrites its leaves where they are, which leaves the tree as it is.
+    fn clear_for(&mut self, start: &[u8], end: &[u8], put: &[&[u8]]) -> Result<()> {
+        let cursor = self.writer.cursor(&self.shared.env)?;
+        let mut here = cursor.go(Step::AtOrAfter, start)?;
+        let mut any = false;
+        while let Some((key, _)) = here.filter(|(key, _)| *key < end) {
+            if put.binary_search(&key).is_err() {
+                any = true;
+                cursor.delete()?;
+            }
+            here = cursor.go(Step::Next, &[])?;
+        }
+        if any { self.redo.delete_range(start, end) } else { Ok(()) }
+    }
+
     fn delete_range(&mut self, start: &[u8], end: &[u8]) -> Result<()> {
         let cursor = self.writer.cursor(&self.shared.env)?;
         let past_start = cursor.go(Step::AtOrAfter, start)?.and_then(past_chunks);
@@ -235,6 +255,19 @@ impl Work<'_> {
         // The log tells of entries, not of nodes: the range with all that it really took.
         if any { self.redo.delete_range(start, past_end.as_deref().unwrap_or(end)) } else { Ok(()) }
     }
+}
+
+/// The keys that a batch puts, in order.
+fn keys_put(batch: &Batch) -> Vec<&[u8]> {
+    let mut keys: Vec<&[u8]> = batch
+        .operations()
+        .filter_map(|operation| match operation {
+            Operation::Put(key, _) => Some(key),
+            Operation::DeleteRange(..) => None,
+        })
+        .collect();
+    keys.sort_unstable();
+    keys
 }
 
 /// Where to go on when a look has landed on a chunk.
@@ -325,8 +358,11 @@ impl Session for LmdbSession {
             }
         }
         self.write(pieces, batch.size(), |work| {
-            for operation in batch.operations() {
+            for (index, operation) in batch.operations().enumerate() {
                 match operation {
+                    Operation::DeleteRange(start, end) if index == 0 && !work.may_have_chunks() => {
+                        work.clear_for(start, end, &keys_put(batch))?;
+                    }
                     Operation::Put(key, value) => work.store(key, value)?,
                     Operation::DeleteRange(start, end) => work.delete_range(start, end)?,
                 }
