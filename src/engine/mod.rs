@@ -349,6 +349,9 @@ pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Engine>> {
     match options.engine.as_str() {
         "lmdb" if path.join(sled::FOLDER).exists() => Err(other("sled")),
         "sled" if path.join(lmdb::HEADER).exists() => Err(other("lmdb")),
+        "lmdb" if !options.create && !path.join(lmdb::HEADER).exists() => {
+            Err(Error::io("cannot find a store in", path, std::io::ErrorKind::NotFound.into()))
+        }
         "lmdb" => Ok(Box::new(lmdb::Lmdb::open(path, options)?)),
         "sled" => Ok(Box::new(sled::Sled::open(path, options)?)),
         other => Err(Error::Unsupported(format!("there is no engine {other:?}: use 'lmdb' or 'sled'"))),
