@@ -19,6 +19,9 @@ pub const MAX_VALUE: usize = (256 << 20) + 1;
 /// Value type bytes from here up belong to the engines; no value of [`crate::value`] begins with one.
 pub const ENGINE_TAGS: u8 = 0xF1;
 
+/// The least [`Options::log_limit`], in bytes (8 MiB).
+pub const LEAST_LOG_LIMIT: u64 = 8 << 20;
+
 /// One opened store.
 pub trait Engine: Send + Sync {
     /// The engine's name as `open({engine})` spells it.
@@ -319,7 +322,7 @@ pub struct Options {
     pub create: bool,
     /// How often idle snapshots are let go and unsynced data is flushed.
     pub flush_interval: Duration,
-    /// What the store promises (engine `lmdb`); none takes the one it has, and for a new store [`Durability::Process`].
+    /// What the store promises (engine `lmdb`); none takes the one it has, and for a new store [`Durability::Relaxed`].
     pub durability: Option<Durability>,
     /// How many bytes of the log may wait for the durable file before writers wait for it (engine `lmdb`).
     pub log_limit: u64,
@@ -353,6 +356,9 @@ pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Engine>> {
             Err(Error::io("cannot find a store in", path, std::io::ErrorKind::NotFound.into()))
         }
         "lmdb" => Ok(Box::new(lmdb::Lmdb::open(path, options)?)),
+        "sled" if options.durability.is_some() => {
+            Err(Error::Unsupported("the engine 'sled' has no choice of durability: leave the option out".to_owned()))
+        }
         "sled" => Ok(Box::new(sled::Sled::open(path, options)?)),
         other => Err(Error::Unsupported(format!("there is no engine {other:?}: use 'lmdb' or 'sled'"))),
     }

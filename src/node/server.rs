@@ -14,7 +14,7 @@ use super::argument::{self, Charset, Face};
 use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
 use super::queue::{Listener, Queue, Task};
 use super::request::{Reply, Request, Verb, answer};
-use crate::engine::Options;
+use crate::engine::{Durability, LEAST_LOG_LIMIT, Options};
 use crate::error::Error;
 use crate::key::Key;
 use crate::patience;
@@ -428,6 +428,15 @@ fn open_store(call: Call<'_>, server: &Rc<Server>) -> Result<(), Failure> {
             return Err(wrong_argument("the option flushInterval must be from 1 to 60000 milliseconds"));
         }
         options.flush_interval = Duration::from_secs_f64(milliseconds / 1000.0);
+    }
+    if let Some(durability) = argument::text_member(env, object, "durability")? {
+        options.durability = Some(Durability::named(&durability)?);
+    }
+    if let Some(bytes) = argument::number_member(env, object, "logLimit")? {
+        if !(LEAST_LOG_LIMIT as f64..=1e15).contains(&bytes) {
+            return Err(wrong_argument(format!("the option logLimit must be at least {LEAST_LOG_LIMIT} bytes")));
+        }
+        options.log_limit = bytes as u64;
     }
     if let Some(seconds) = argument::number_member(env, object, "timeout")? {
         server.timeout.set(timeout(seconds)?);
