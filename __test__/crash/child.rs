@@ -146,7 +146,8 @@ pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 /// - `write`: transactions, one after another, with a sync now and then, until it is killed;
 /// - `share`: the same beside other writers;
 /// - `cycle`: opens, writes a little and closes, again and again;
-/// - `cut <n>`: as `share`, on three threads, until the power is cut at the n-th sync of any file;
+/// - `cut <n>`: as `share`, on two threads, until the power is cut at the n-th sync of any file; `cut-unreserved <n>`: the
+///   same without reserved blocks;
 /// - `once`: opens, does ten transactions, closes;
 /// - `stay`: opens, does ten transactions, and keeps the store open.
 #[test]
@@ -156,7 +157,11 @@ fn plays_its_part() {
     let progress = Progress::of(&store);
     let numbers = progress.numbers();
     let (part, count) = part.split_once(' ').unwrap_or((&part, "0"));
-    if part == "cut" {
+    if part == "cut-unreserved" {
+        // SAFETY: no other thread of this process reads or writes the environment yet.
+        unsafe { std::env::set_var("CARETDB_NO_RESERVE", "1") };
+    }
+    if part.starts_with("cut") {
         disk::arm(&store, count.parse().unwrap());
     }
     loop {
@@ -172,7 +177,7 @@ fn plays_its_part() {
         match part {
             "write" => write(&*opened, numbers, true, u64::MAX),
             "share" => write(&*opened, numbers, false, u64::MAX),
-            "cut" => std::thread::scope(|scope| {
+            "cut" | "cut-unreserved" => std::thread::scope(|scope| {
                 for _ in 0..2 {
                     scope.spawn(|| write(&*opened, numbers, false, u64::MAX));
                 }

@@ -313,3 +313,23 @@ fn a_normal_end_flushes_first() {
     assert_eq!(flushed, figure(&*store, "logBytes"));
     assert_eq!(model::verify(&*store), 10);
 }
+
+/// Another folder that takes the store's name gets nothing of it.
+#[test]
+fn a_folder_replaced_underneath_is_left_alone() {
+    let scene = Scene::new(Durability::Relaxed);
+    let store = model::store(&scene.store, Durability::Relaxed).unwrap();
+    let number = fill(&*store, 20);
+    store.sync().unwrap();
+    let moved = scene.store.with_extension("moved");
+    fs::rename(&scene.store, &moved).unwrap();
+    fs::create_dir(&scene.store).unwrap();
+    let mut session = store.session().unwrap();
+    // The segment in use is still there; the next one cannot be made.
+    let refused = (0..3_000).find_map(|_| model::next(&mut *session, true).err().map(|error| error.code()));
+    assert_eq!(refused, Some("ERR_CLOSED"));
+    assert_eq!(fs::read_dir(&scene.store).unwrap().count(), 0);
+    drop((session, store));
+    let store = model::store(&moved, Durability::Relaxed).unwrap();
+    assert!(model::verify(&*store) >= number);
+}

@@ -14,7 +14,7 @@ use super::{Shared, checkpoint, flush};
 use crate::error::{Error, Result};
 
 /// A backlog of this size goes into the durable file at once, a smaller one when it has waited for [`PAUSE`].
-const WORTHWHILE: u64 = 16 << 20;
+const WORTHWHILE: u64 = 32 << 20;
 const PAUSE: u64 = 1000;
 
 /// A thread that works at intervals until it is dropped.

@@ -11,7 +11,7 @@ use super::header::LogFields;
 use super::log::Log;
 use super::reduce::reduce;
 use super::replay::Replay;
-use super::{Shared, fault, files, flush, segment};
+use super::{Shared, fault, files, flush};
 use crate::error::{Error, Result};
 use crate::patience;
 
@@ -57,6 +57,7 @@ pub fn advance(shared: &Shared, log: &Log) -> Result<bool> {
     if fields.checkpointed.load(Acquire) >= until {
         return Ok(false);
     }
+    log.check_home()?;
     fault::point("checkpoint-begun");
     let chain = shared.with_durable(|durable| match batch(durable, &log.folder, Some(epoch), until)? {
         Some(chain) => Ok(chain),
@@ -75,7 +76,7 @@ pub fn advance(shared: &Shared, log: &Log) -> Result<bool> {
 /// Removes the segments that end at or before `position`, but never the one in use.
 fn remove_old_segments(log: &Log, fields: &LogFields, position: u64) -> Result<()> {
     let current = fields.segment.load(Acquire);
-    for found in segment::list(&log.folder)? {
+    for found in log.segments()? {
         if found.end <= position && found.start != current {
             files::remove(&found.path)?;
         }

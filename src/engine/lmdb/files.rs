@@ -93,3 +93,41 @@ pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> 
     }
     Ok(done)
 }
+
+/// A folder that was opened. Another one may take its name, and then nothing there is this store's.
+pub struct Home {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Home {
+    /// Remembers which folder has the name now.
+    pub fn of(path: &Path) -> Result<Home> {
+        Ok(Home { path: path.to_path_buf(), identity: identity(path)? })
+    }
+
+    /// Makes sure that the folder still has its name.
+    pub fn check(&self) -> Result<()> {
+        if identity(&self.path).is_ok_and(|now| now == self.identity) {
+            return Ok(());
+        }
+        Err(Error::Closed(format!(
+            "{} is no longer the folder that was opened: put it back, or close the store and open it where it is now",
+            self.path.display()
+        )))
+    }
+}
+
+/// What tells a file or folder from another that took its name.
+#[cfg(unix)]
+pub fn identity(path: &Path) -> Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let about = fs::metadata(path).map_err(|e| Error::io("cannot look at", path, e))?;
+    Ok((about.dev(), about.ino()))
+}
+
+/// What tells a file or folder from another that took its name: here only that it exists.
+#[cfg(not(unix))]
+pub fn identity(path: &Path) -> Result<(u64, u64)> {
+    fs::metadata(path).map(|_| (1, 1)).map_err(|e| Error::io("cannot look at", path, e))
+}

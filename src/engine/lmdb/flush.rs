@@ -90,7 +90,7 @@ fn sync_segments(log: &Log, fields: &LogFields, from: u64, end: u64) -> Result<(
             .and_then(|()| file.sync_data())
             .map_err(|e| Error::io("cannot sync", &segment::path(&log.folder, current), e));
     }
-    for found in segment::list(&log.folder)?.iter().filter(|found| found.end > from && found.start < end) {
+    for found in log.segments()?.iter().filter(|found| found.end > from && found.start < end) {
         sync_found(fields, found)?;
     }
     // The names of new segments must be found again too.
@@ -124,7 +124,7 @@ fn mend(shared: &Shared, log: &Log) -> Result<()> {
 fn write_anew(shared: &Shared, log: &Log) -> Result<()> {
     let fields = &shared.header.fields().log;
     let (from, tail) = (fields.flushed.load(Acquire), fields.tail.load(Acquire));
-    for found in segment::list(&log.folder)?.iter().filter(|found| found.end > from) {
+    for found in log.segments()?.iter().filter(|found| found.end > from) {
         let fresh = found.path.with_extension("new");
         files::remove(&fresh)?;
         copy_segment(found, &fresh, log.way)?;

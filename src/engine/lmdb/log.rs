@@ -4,16 +4,17 @@
 //! whoever comes after a process that died can tell whether that frame's transaction was committed, and keeps it or
 //! makes it unreadable for good.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::fence;
 
 use parking_lot::Mutex;
 
+use super::files::Home;
 use super::frame::{self, Redo, Seal};
 use super::header::LogFields;
-use super::segment::{self, Segment, Way};
+use super::segment::{self, Found, Segment, Way};
 use super::{fault, files};
 use crate::error::{Error, Result};
 
@@ -21,6 +22,8 @@ use crate::error::{Error, Result};
 pub struct Log {
     /// The store's folder.
     pub folder: PathBuf,
+    /// Makes sure that it still is.
+    home: Home,
     /// How segments are written here.
     pub way: Way,
     /// How many bytes may wait for the durable file.
@@ -36,8 +39,19 @@ struct Current {
 
 impl Log {
     /// The log of the store in `folder`.
-    pub fn new(folder: PathBuf, way: Way, limit: u64) -> Log {
-        Log { folder, way, limit, current: Mutex::new(None) }
+    pub fn new(folder: &Path, way: Way, limit: u64) -> Result<Log> {
+        Ok(Log { folder: folder.to_path_buf(), home: Home::of(folder)?, way, limit, current: Mutex::new(None) })
+    }
+
+    /// Makes sure that the folder still is the store's.
+    pub fn check_home(&self) -> Result<()> {
+        self.home.check()
+    }
+
+    /// The segments in the order of the log.
+    pub fn segments(&self) -> Result<Vec<Found>> {
+        self.home.check()?;
+        segment::list(&self.folder)
     }
 
     /// Decides about a frame that a dead process left pending: `last` is the last transaction that was committed in the
@@ -128,11 +142,12 @@ impl Log {
         fields: &LogFields,
         size: u64,
     ) -> Result<(&'a Segment, u64)> {
-        let (start, end) = (fields.segment.load(Acquire), fields.segment_end.load(Acquire));
-        let before = if start == 0 { 0 } else { end - start };
-        let begin = fields.tail.load(Acquire).max(end);
+        self.home.check()?;
+        let tail = fields.tail.load(Acquire);
+        let begin = tail.max(fields.segment_end.load(Acquire));
+        let backlog = tail.saturating_sub(fields.checkpointed.load(Acquire));
         fault::may_fail("segment-create").map_err(|e| Error::io("cannot reserve space for", &self.folder, e))?;
-        let segment = Segment::create(&self.folder, begin, size, before, self.way)?;
+        let segment = Segment::create(&self.folder, begin, size, backlog, self.way)?;
         fault::point("segment-created");
         fields.segment_end.store(segment.end, Release);
         fault::point("segment-end");
@@ -149,6 +164,7 @@ impl Log {
         if !fits {
             // The old one goes first, so that it never outlives a failure to open the new one.
             *current = None;
+            self.home.check()?;
             *current = Some(Current { segment: Segment::open(&self.folder, start, self.way)?, generation });
         }
         match current {
@@ -162,7 +178,7 @@ impl Log {
         // The end stays, so that no later segment takes a position again.
         fields.segment.store(0, Release);
         *self.current.lock() = None;
-        for found in segment::list(&self.folder)? {
+        for found in self.segments()? {
             files::remove(&found.path)?;
         }
         Ok(())

@@ -173,6 +173,7 @@ impl Engine for Lmdb {
             ("mapBytes", shared.map_size),
             ("depth", depth),
             ("readerSlots", env.readers()),
+            ("snapshotLag", env.snapshot_lag()),
         ];
         if shared.log.is_some() {
             let log = &shared.header.fields().log;

@@ -53,7 +53,10 @@ pub fn prepare(path: &Path, alone: bool, place: Place, options: &Options) -> Res
         opening.finish(&env, durability)?;
     }
     let way = if place == Place::Reserves { Way::Mapped } else { Way::Called };
-    let log = (durability != Durability::Process).then(|| Log::new(path.to_path_buf(), way, options.log_limit));
+    let log = match durability {
+        Durability::Process => None,
+        Durability::Relaxed | Durability::Strict => Some(Log::new(path, way, options.log_limit)?),
+    };
     let map_size = fields.map_size();
     Ok(Opened { env, header, reserving, map_size, durability, log })
 }
@@ -156,7 +159,7 @@ impl Opening<'_> {
 
     /// Whether the working file there is this store's, and whole.
     fn is_trusted(&self) -> Result<bool> {
-        Ok(files::exists(&self.working)? && self.fields().vouches_for(identity(&self.working)?, boot()))
+        Ok(files::exists(&self.working)? && self.fields().vouches_for(files::identity(&self.working)?, boot()))
     }
 
     /// Makes sure that the log goes on from the durable file to the last committed frame. If not, the epoch 0 says that
@@ -247,7 +250,7 @@ impl Opening<'_> {
             durable::remove_mark(env)?;
         }
         let adopt = || -> Result<()> {
-            fields.adopt(identity(&self.working)?, boot().unwrap_or([0, 0]));
+            fields.adopt(files::identity(&self.working)?, boot().unwrap_or([0, 0]));
             Ok(())
         };
         if durability == Durability::Process {
@@ -314,20 +317,6 @@ fn put_aside(working: &Path) -> Result<()> {
         .find(|name| !name.exists());
     let free = free.ok_or_else(|| Error::Internal("no name is left for a file put aside".to_owned()))?;
     files::rename(working, &free)
-}
-
-/// What tells one file from another that took its name.
-#[cfg(unix)]
-fn identity(path: &Path) -> Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let about = std::fs::metadata(path).map_err(|e| Error::io("cannot look at", path, e))?;
-    Ok((about.dev(), about.ino()))
-}
-
-/// What tells one file from another that took its name: here only that it exists.
-#[cfg(not(unix))]
-fn identity(path: &Path) -> Result<(u64, u64)> {
-    std::fs::metadata(path).map(|_| (1, 1)).map_err(|e| Error::io("cannot look at", path, e))
 }
 
 /// A number for the time since this machine started: a file left by an earlier boot was perhaps never written whole.

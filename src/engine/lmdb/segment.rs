@@ -55,14 +55,14 @@ pub struct Found {
 }
 
 impl Segment {
-    /// Makes the segment that begins at `start` and has room for a frame of `frame` bytes, and for twice what the one
-    /// before had, within limits.
+    /// Makes the segment that begins at `start` and has room for a frame of `frame` bytes, and within limits for twice
+    /// the `backlog`: a store that is written seldom has small ones.
     ///
     /// # Errors
     /// [`Error::DiskFull`], or the system's answer; no file is left then.
-    pub fn create(folder: &Path, start: u64, frame: u64, before: u64, way: Way) -> Result<Segment> {
+    pub fn create(folder: &Path, start: u64, frame: u64, backlog: u64, way: Way) -> Result<Segment> {
         let path = path(folder, start);
-        let bytes = (before * 2).clamp(LEAST, MOST).max(frame + HEAD).next_multiple_of(4096);
+        let bytes = (backlog * 2).clamp(LEAST, MOST).max(frame + HEAD).next_multiple_of(4096);
         // Left by a process that died before it could tell anybody of it.
         files::remove(&path)?;
         let file = OpenOptions::new()

@@ -27,6 +27,10 @@ pub enum Place {
 pub fn place(folder: &Path) -> Result<Place> {
     use std::os::unix::ffi::OsStrExt;
     const NETWORK: [i64; 7] = [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x00C3_6400];
+    #[cfg(feature = "faults")]
+    if std::env::var_os("CARETDB_NO_RESERVE").is_some() {
+        return Ok(Place::NoReserve);
+    }
     const COPY_ON_WRITE: [i64; 3] = [0x9123_683E, 0x2FC1_2FC1, 0xCA45_1A4E];
     let name = std::ffi::CString::new(folder.as_os_str().as_bytes())
         .map_err(|_| Error::Argument("a store's path must not hold NUL".to_owned()))?;

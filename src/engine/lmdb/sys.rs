@@ -111,6 +111,14 @@ impl Env {
         u64::from(self.info().me_numreaders)
     }
 
+    /// How many commits the oldest snapshot of any process lies behind: pages freed since cannot be used again.
+    pub fn snapshot_lag(&self) -> u64 {
+        let mut oldest = u64::MAX;
+        // SAFETY: the environment is open; the callback gets the context only during the call.
+        unsafe { ffi::mdb_reader_list(self.env, Some(note_reader), (&raw mut oldest).cast()) };
+        self.last_transaction().saturating_sub(oldest)
+    }
+
     /// Frees the reader slots of dead processes.
     pub fn clear_stale_readers(&self) {
         let mut dead: c_int = 0;
@@ -143,6 +151,15 @@ impl Env {
         check(unsafe { ffi::mdb_txn_begin(self.env, ptr::null_mut(), flags, &raw mut txn) }, &self.path)?;
         Ok(txn)
     }
+}
+
+/// Takes a line of LMDB's list of readers, "process thread transaction", and keeps the oldest transaction.
+unsafe extern "C" fn note_reader(line: *const std::ffi::c_char, context: *mut std::ffi::c_void) -> c_int {
+    // SAFETY: LMDB gives a string that ends in NUL, and the context of the call above.
+    let (line, oldest) = unsafe { (std::ffi::CStr::from_ptr(line), &mut *context.cast::<u64>()) };
+    let transaction = line.to_str().ok().and_then(|line| line.split_whitespace().nth(2)?.parse().ok());
+    *oldest = transaction.unwrap_or(u64::MAX).min(*oldest);
+    0
 }
 
 impl Drop for Env {
