@@ -4,7 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use caretdb::engine::{Durability, Engine, Session};
@@ -18,6 +18,10 @@ const DURABILITY: &str = "CRASH_DURABILITY";
 
 /// What a process has done, in a file of its own beside the store.
 pub struct Progress(MmapRaw);
+
+/// The bytes before the words, and how many words there are.
+const WORDS_AT: usize = 4096;
+const WORDS: usize = 1 << 17;
 
 /// The numbers in it.
 #[repr(C)]
@@ -44,13 +48,33 @@ impl Progress {
             .truncate(false)
             .open(store.with_extension("progress"))
             .unwrap();
-        file.set_len(4096).unwrap();
+        file.set_len((WORDS_AT + WORDS * 4) as u64).unwrap();
         Progress(MmapRaw::map_raw(&file).unwrap())
     }
 
     pub fn numbers(&self) -> &Numbers {
-        // SAFETY: the map is a page long, aligned, and all fields are atomic.
+        // SAFETY: the map is longer, aligned, and all fields are atomic.
         unsafe { &*self.0.as_ptr().cast::<Numbers>() }
+    }
+
+    fn word_at(&self, number: u64) -> &AtomicU32 {
+        let index = number as usize;
+        assert!(index < WORDS, "more transactions than words");
+        // SAFETY: the map is as long as this, aligned, and the words are atomic.
+        unsafe { &*self.0.as_ptr().add(WORDS_AT).cast::<AtomicU32>().add(index) }
+    }
+
+    /// The word of the last attempt at a transaction.
+    pub fn word(&self, number: u64) -> u32 {
+        self.word_at(number).load(Ordering::SeqCst)
+    }
+
+    /// Draws a word for a new attempt. The one who attempts it is inside the transaction, or the only writer.
+    pub fn draw(&self, number: u64) -> u32 {
+        let before = self.word(number);
+        let word = model::mixed(u64::from(before) + number + u64::from(std::process::id())) as u32;
+        self.word_at(number).store(word, Ordering::SeqCst);
+        word
     }
 
     pub fn committed(&self) -> u64 {
@@ -175,19 +199,19 @@ fn plays_its_part() {
         };
         numbers.opened.fetch_add(1, Ordering::SeqCst);
         match part {
-            "write" => write(&*opened, numbers, true, u64::MAX),
-            "share" => write(&*opened, numbers, false, u64::MAX),
+            "write" => write(&*opened, &progress, true, u64::MAX),
+            "share" => write(&*opened, &progress, false, u64::MAX),
             "cut" | "cut-unreserved" => std::thread::scope(|scope| {
                 for _ in 0..2 {
-                    scope.spawn(|| write(&*opened, numbers, false, u64::MAX));
+                    scope.spawn(|| write(&*opened, &progress, false, u64::MAX));
                 }
                 watch(&*opened, numbers);
             }),
             "stay" => {
-                write(&*opened, numbers, false, 10);
+                write(&*opened, &progress, false, 10);
                 std::thread::sleep(Duration::from_secs(600));
             }
-            _ => write(&*opened, numbers, true, 10),
+            _ => write(&*opened, &progress, true, 10),
         }
         drop(opened);
         numbers.closed.fetch_add(1, Ordering::SeqCst);
@@ -197,11 +221,12 @@ fn plays_its_part() {
     }
 }
 
-fn write(store: &dyn Engine, numbers: &Numbers, only: bool, count: u64) {
+fn write(store: &dyn Engine, progress: &Progress, only: bool, count: u64) {
+    let numbers = progress.numbers();
     let mut session: Box<dyn Session> = store.session().unwrap();
     session.set_timeout(None);
     for done in 0..count {
-        let number = match model::next(&mut *session, only) {
+        let number = match model::next(&mut *session, progress, only) {
             Ok(number) => number,
             Err(error) => {
                 eprintln!("cannot write: {error}");

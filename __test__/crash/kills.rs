@@ -66,7 +66,7 @@ impl Scene {
     /// Opens what is left and makes sure that every write that returned is there, and no more than `writers` others.
     pub fn verify(&self, writers: u64, what: &str) {
         let store = model::store(&self.store, self.durability).unwrap_or_else(|e| panic!("{what}: does not open: {e}"));
-        let (found, committed) = (model::verify(&*store), self.progress.committed());
+        let (found, committed) = (model::verify(&*store, &self.progress), self.progress.committed());
         assert!(found >= committed, "{what}: {found} found, but {committed} had returned");
         assert!(found <= committed + writers, "{what}: {found} found, but only {committed} had returned");
         assert_eq!(self.progress.numbers().failed.load(Ordering::SeqCst), 0, "{what}: a process met an error");

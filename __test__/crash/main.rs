@@ -1,8 +1,7 @@
 //! What a write promises, attacked: real processes killed at named places and at random, and power cuts made of the
 //! files as their last syncs left them. `docs/durability.md` names the test for each promise.
 //!
-//! `cargo test --features faults --test crash` runs a sample; `npm run torture` runs
-//! `torture::a_thousand_kills_and_five_hundred_power_cuts` with the counts of the issue.
+//! `cargo test --features faults --test crash` runs a sample; `npm run torture` a thousand kills and five hundred cuts.
 
 mod child;
 mod disk;

@@ -1,5 +1,7 @@
-//! The writes of all these tests. Transaction `i` does what its number says, and stores the number itself at `n`; so a
-//! store's contents must be what transactions 1 to `n` make, whatever happened to the processes that wrote them.
+//! The writes of all these tests. Transaction `i` does what its number and a word say that is drawn for each attempt,
+//! and stores the number itself at `n`; so a store's contents must be what transactions 1 to `n` make, whatever happened
+//! to the processes that wrote them. The words are noted outside the store: were a dead attempt's effects ever mixed with
+//! those of the attempt that took its number, it would show.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,6 +9,8 @@ use std::time::Duration;
 
 use caretdb::engine::{Batch, Durability, Engine, Options, Range, Session, open};
 use caretdb::error::Result;
+
+use crate::child::Progress;
 
 /// The contents of a store.
 pub type Contents = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -26,7 +30,8 @@ pub fn store(path: &Path, durability: Durability) -> Result<Box<dyn Engine>> {
     open(path, &options(Some(durability)))
 }
 
-fn mixed(number: u64) -> u64 {
+/// Spreads numbers.
+pub fn mixed(number: u64) -> u64 {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^ (mixed >> 29)
 }
@@ -47,26 +52,26 @@ fn value(number: u64, part: u64) -> Vec<u8> {
     std::iter::once(b's').chain((0..length).map(|at| (dice.wrapping_add(at * 7) % 251) as u8)).collect()
 }
 
-/// What transaction `number` does, besides storing its number.
-pub fn batch(number: u64) -> Batch {
+/// What transaction `number` does in the attempt that drew `word`.
+pub fn batch(number: u64, word: u32) -> Batch {
     let mut batch = Batch::new();
-    let dice = mixed(number);
+    let dice = mixed(number ^ u64::from(word) << 32);
     if dice % 5 == 1 {
         let (from, to) = (dice % SLOTS, dice % SLOTS + dice / 7 % 9);
         batch.delete_range(&slot(from), &slot(to.min(SLOTS - 1)));
     }
     for part in 0..=dice / 3 % 4 {
-        batch.put(&slot(mixed(number + part * 77)), &value(number, part));
+        batch.put(&slot(dice / 5 + part * 77), &value(number, part));
     }
     batch.put(NUMBER, &number.to_be_bytes());
     batch
 }
 
 /// What transactions 1 to `number` make.
-pub fn contents(number: u64) -> Contents {
+pub fn contents(number: u64, progress: &Progress) -> Contents {
     let mut contents = Contents::new();
     for number in 1..=number {
-        for operation in batch(number).operations() {
+        for operation in batch(number, progress.word(number)).operations() {
             match operation {
                 caretdb::engine::Operation::Put(key, value) => drop(contents.insert(key.to_vec(), value.to_vec())),
                 caretdb::engine::Operation::DeleteRange(start, end) => {
@@ -86,12 +91,12 @@ pub fn number(session: &mut dyn Session) -> u64 {
 }
 
 /// Does the next transaction, in one call where this is the `only` writer. Its number.
-pub fn next(session: &mut dyn Session, only: bool) -> Result<u64> {
+pub fn next(session: &mut dyn Session, progress: &Progress, only: bool) -> Result<u64> {
     if !only {
         session.begin()?;
     }
     let number = number(session) + 1;
-    let done = session.apply(&batch(number));
+    let done = session.apply(&batch(number, progress.draw(number)));
     if only {
         return done.map(|()| number);
     }
@@ -105,7 +110,7 @@ pub fn next(session: &mut dyn Session, only: bool) -> Result<u64> {
 }
 
 /// Makes sure that a store holds what its last transaction says. That transaction's number.
-pub fn verify(store: &dyn Engine) -> u64 {
+pub fn verify(store: &dyn Engine, progress: &Progress) -> u64 {
     let mut session = store.session().expect("a session");
     let mut found = Contents::new();
     session
@@ -115,7 +120,7 @@ pub fn verify(store: &dyn Engine) -> u64 {
         })
         .expect("a scan");
     let number = number(&mut *session);
-    let expected = contents(number);
+    let expected = contents(number, progress);
     let differing: Vec<String> = expected
         .iter()
         .filter(|(key, value)| found.get(*key) != Some(value))

@@ -40,7 +40,7 @@ fn cut_on(n: u64, durability: Durability, unreserved: bool, told: &mut Told) {
     assert!(image.join("complete").exists(), "the disk was not copied");
     fs::remove_file(image.join("complete")).unwrap();
 
-    let found = reopen(&image, durability);
+    let found = reopen(&image, durability, &progress);
     let committed = progress.committed();
     let (synced, flushed) = (numbers.synced.load(Ordering::SeqCst), numbers.flushed.load(Ordering::SeqCst));
     let kept = folder.path().display();
@@ -53,20 +53,20 @@ fn cut_on(n: u64, durability: Durability, unreserved: bool, told: &mut Told) {
 }
 
 /// Opens what is left, verifies it, goes on writing, and makes sure that the next opening finds that too.
-fn reopen(image: &Path, durability: Durability) -> u64 {
+fn reopen(image: &Path, durability: Durability, progress: &Progress) -> u64 {
     let store = match model::store(image, durability) {
         Ok(store) => store,
         Err(error) => panic!("{}: does not open: {error}", image.display()),
     };
-    let found = model::verify(&*store);
+    let found = model::verify(&*store, progress);
     let mut session = store.session().unwrap();
     for _ in 0..10 {
-        model::next(&mut *session, true).unwrap();
+        model::next(&mut *session, progress, true).unwrap();
     }
     drop(session);
     drop(store);
     let store = model::store(image, durability).unwrap();
-    assert_eq!(model::verify(&*store), found + 10, "{}: what was written afterwards", image.display());
+    assert_eq!(model::verify(&*store, progress), found + 10, "{}: what was written afterwards", image.display());
     found
 }
 

@@ -12,9 +12,9 @@ use crate::kills::Scene;
 use crate::model;
 
 /// Does some transactions. The number of the last one.
-fn fill(store: &dyn Engine, count: u64) -> u64 {
+fn fill(store: &dyn Engine, scene: &Scene, count: u64) -> u64 {
     let mut session = store.session().unwrap();
-    (0..count).map(|_| model::next(&mut *session, true).unwrap()).last().unwrap()
+    (0..count).map(|_| model::next(&mut *session, &scene.progress, true).unwrap()).last().unwrap()
 }
 
 /// Copies a store's folder as a person would.
@@ -49,9 +49,9 @@ fn a_stopped_flusher_keeps_nobody_waiting() {
     let before = scene.progress.committed();
     let store = model::store(&scene.store, Durability::Strict).unwrap();
     let mut session = store.session().unwrap();
-    wait_until("a write beside it", || model::next(&mut *session, false).is_ok());
+    wait_until("a write beside it", || model::next(&mut *session, &scene.progress, false).is_ok());
     store.sync().unwrap();
-    assert!(model::verify(&*store) > before);
+    assert!(model::verify(&*store, &scene.progress) > before);
     child.kill();
 }
 
@@ -67,7 +67,7 @@ fn a_stopped_checkpointer_ends_in_an_error_and_not_in_a_hang() {
     session.set_timeout(Some(Duration::from_millis(200)));
     let mut code = "";
     for _ in 0..2_000 {
-        if let Err(error) = model::next(&mut *session, false) {
+        if let Err(error) = model::next(&mut *session, &scene.progress, false) {
             code = error.code();
             break;
         }
@@ -75,8 +75,8 @@ fn a_stopped_checkpointer_ends_in_an_error_and_not_in_a_hang() {
     assert_eq!(code, "ERR_BUSY");
     child.signal(libc::SIGCONT);
     session.set_timeout(Some(Duration::from_secs(30)));
-    model::next(&mut *session, false).unwrap();
-    model::verify(&*store);
+    model::next(&mut *session, &scene.progress, false).unwrap();
+    model::verify(&*store, &scene.progress);
 }
 
 /// A transaction whose commit failed was told to have failed: it must not come back from the log.
@@ -88,7 +88,7 @@ fn a_failed_commit_never_comes_back() {
         assert!(child.ends_within(Duration::from_secs(30)));
         assert_eq!(scene.progress.committed(), 4);
         let store = model::store(&scene.store, Durability::Relaxed).unwrap();
-        assert_eq!(model::verify(&*store), 4);
+        assert_eq!(model::verify(&*store, &scene.progress), 4);
     }
 }
 
@@ -142,7 +142,7 @@ fn a_transaction_larger_than_the_log_is_whole() {
 fn a_copied_folder_and_a_copied_durable_file_have_everything() {
     let scene = Scene::new(Durability::Relaxed);
     let store = model::store(&scene.store, Durability::Relaxed).unwrap();
-    let number = fill(&*store, 400);
+    let number = fill(&*store, &scene, 400);
     store.sync().unwrap();
     let open_copy = scene.store.with_extension("open");
     copy(&scene.store, &open_copy);
@@ -154,8 +154,8 @@ fn a_copied_folder_and_a_copied_durable_file_have_everything() {
     fs::copy(scene.store.join("durable.mdb"), durable.join("durable.mdb")).unwrap();
     for folder in [&open_copy, &closed_copy, &durable] {
         let store = model::store(folder, Durability::Relaxed).unwrap();
-        assert_eq!(model::verify(&*store), number, "{}", folder.display());
-        fill(&*store, 5);
+        assert_eq!(model::verify(&*store, &scene.progress), number, "{}", folder.display());
+        fill(&*store, &scene, 5);
     }
 }
 
@@ -200,8 +200,8 @@ fn another_durability_converts_the_store_when_nobody_else_has_it_open() {
     for durability in kinds {
         let store = model::store(&scene.store, durability).unwrap();
         assert_eq!(store.durability(), Some(durability));
-        assert_eq!(model::verify(&*store), number);
-        number = fill(&*store, 60);
+        assert_eq!(model::verify(&*store, &scene.progress), number);
+        number = fill(&*store, &scene, 60);
         let has_durable_file = scene.store.join("durable.mdb").exists();
         assert_eq!(has_durable_file, durability != Durability::Process);
     }
@@ -263,7 +263,7 @@ fn a_damaged_frame_ends_the_replay() {
     bytes[3_000] ^= 1;
     fs::write(log.unwrap(), bytes).unwrap();
     let store = model::store(&scene.store, Durability::Relaxed).unwrap();
-    assert!(model::verify(&*store) < scene.progress.committed());
+    assert!(model::verify(&*store, &scene.progress) < scene.progress.committed());
 }
 
 /// What is damaged is said with the file's path and what to do, and nothing is changed.
@@ -271,7 +271,7 @@ fn a_damaged_frame_ends_the_replay() {
 fn damage_is_told_with_path_and_advice() {
     let scene = Scene::new(Durability::Relaxed);
     let store = model::store(&scene.store, Durability::Relaxed).unwrap();
-    let number = fill(&*store, 50);
+    let number = fill(&*store, &scene, 50);
     drop(store);
     let header = fs::read(scene.store.join("header")).unwrap();
     let durable = fs::read(scene.store.join("durable.mdb")).unwrap();
@@ -299,7 +299,7 @@ fn damage_is_told_with_path_and_advice() {
     let error = error_of(&scene.store);
     assert!(error.starts_with("ERR_CORRUPT") && error.contains("it is missing"), "{error}");
     fs::write(scene.store.join("durable.mdb"), &durable).unwrap();
-    assert_eq!(model::verify(&*model::store(&scene.store, Durability::Relaxed).unwrap()), number);
+    assert_eq!(model::verify(&*model::store(&scene.store, Durability::Relaxed).unwrap(), &scene.progress), number);
 }
 
 /// The last thing a process does is to flush: a normal end loses nothing, whoever else has the store open.
@@ -311,7 +311,7 @@ fn a_normal_end_flushes_first() {
     assert!(other.ends_within(Duration::from_secs(30)));
     let flushed = figure(&*store, "flushedBytes");
     assert_eq!(flushed, figure(&*store, "logBytes"));
-    assert_eq!(model::verify(&*store), 10);
+    assert_eq!(model::verify(&*store, &scene.progress), 10);
 }
 
 /// Another folder that takes the store's name gets nothing of it.
@@ -319,17 +319,18 @@ fn a_normal_end_flushes_first() {
 fn a_folder_replaced_underneath_is_left_alone() {
     let scene = Scene::new(Durability::Relaxed);
     let store = model::store(&scene.store, Durability::Relaxed).unwrap();
-    let number = fill(&*store, 20);
+    let number = fill(&*store, &scene, 20);
     store.sync().unwrap();
     let moved = scene.store.with_extension("moved");
     fs::rename(&scene.store, &moved).unwrap();
     fs::create_dir(&scene.store).unwrap();
     let mut session = store.session().unwrap();
     // The segment in use is still there; the next one cannot be made.
-    let refused = (0..3_000).find_map(|_| model::next(&mut *session, true).err().map(|error| error.code()));
+    let refused =
+        (0..3_000).find_map(|_| model::next(&mut *session, &scene.progress, true).err().map(|error| error.code()));
     assert_eq!(refused, Some("ERR_CLOSED"));
     assert_eq!(fs::read_dir(&scene.store).unwrap().count(), 0);
     drop((session, store));
     let store = model::store(&moved, Durability::Relaxed).unwrap();
-    assert!(model::verify(&*store) >= number);
+    assert!(model::verify(&*store, &scene.progress) >= number);
 }

@@ -13,9 +13,9 @@ use super::sys::Writer;
 use super::{Shared, checkpoint, flush};
 use crate::error::{Error, Result};
 
-/// A backlog of this size goes into the durable file at once, a smaller one when it has waited for [`PAUSE`].
+/// A backlog of this size goes into the durable file at once, a smaller one when so many flushes have gone by.
 const WORTHWHILE: u64 = 32 << 20;
-const PAUSE: u64 = 1000;
+const PAUSE: u32 = 10;
 
 /// A thread that works at intervals until it is dropped.
 pub struct Thread {
@@ -61,8 +61,8 @@ pub fn start(shared: &Arc<Shared>, interval: Duration) -> Result<Vec<Thread>> {
         let flushing = Arc::clone(shared);
         threads.push(Thread::every(interval, "caretdb-flusher", move |_| flush_now(&flushing, interval))?);
         let checkpointing = Arc::clone(shared);
-        let pause = interval.min(Duration::from_millis(PAUSE));
-        threads.push(Thread::every(pause, "caretdb-checkpointer", move |stop| bring_up(&checkpointing, stop))?);
+        let work = move |stop: &AtomicBool| bring_up(&checkpointing, interval * PAUSE, stop);
+        threads.push(Thread::every(interval, "caretdb-checkpointer", work)?);
     }
     Ok(threads)
 }
@@ -102,12 +102,12 @@ fn settle_pending(shared: &Shared, log: &Log) {
 }
 
 /// Brings the durable file up, if it is worth it and nobody else does.
-fn bring_up(shared: &Shared, stop: &AtomicBool) {
+fn bring_up(shared: &Shared, pause: Duration, stop: &AtomicBool) {
     let Some(log) = &shared.log else { return };
     let header = shared.header.fields();
     let fields = &header.log;
     let backlog = fields.flushed.load(Acquire).saturating_sub(fields.checkpointed.load(Acquire));
-    let rested = flush::now().abs_diff(fields.checkpointed_at.load(Acquire)) >= PAUSE;
+    let rested = flush::now().abs_diff(fields.checkpointed_at.load(Acquire)) >= pause.as_millis() as u64;
     log.let_go(fields);
     if backlog == 0 || !(rested || backlog >= WORTHWHILE) || !matches!(header.checkpointing.try_lock(), Ok(true)) {
         return;

@@ -81,7 +81,7 @@ struct Shared {
     durability: Durability,
     /// None with the durability `process`.
     log: Option<Log>,
-    /// Opened when it is first needed, and again after an error.
+    /// Opened again after an error.
     durable: Mutex<Option<Durable>>,
 }
 
@@ -129,7 +129,7 @@ impl Shared {
             path: path.to_path_buf(),
             durability: opened.durability,
             log: opened.log,
-            durable: Mutex::new(None),
+            durable: Mutex::new(opened.durable),
         }
     }
 

@@ -38,8 +38,10 @@ pub struct Opened {
     pub map_size: u64,
     /// What the store promises.
     pub durability: Durability,
-    /// None with the durability `process`.
+    /// None with the durability `process`, like the durable file.
     pub log: Option<Log>,
+    /// Opened now, while nobody moves the folder, because LMDB would make a missing one.
+    pub durable: Option<Durable>,
 }
 
 /// Gets the store in the folder `path` ready; `alone` says that nobody else has it open.
@@ -58,7 +60,8 @@ pub fn prepare(path: &Path, alone: bool, place: Place, options: &Options) -> Res
         Durability::Relaxed | Durability::Strict => Some(Log::new(path, way, options.log_limit)?),
     };
     let map_size = fields.map_size();
-    Ok(Opened { env, header, reserving, map_size, durability, log })
+    let durable = log.as_ref().map(|_| Durable::open(path, map_size)).transpose()?;
+    Ok(Opened { env, header, reserving, map_size, durability, log, durable })
 }
 
 struct Opening<'a> {
