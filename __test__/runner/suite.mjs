@@ -88,9 +88,7 @@ function runOnBun(path, files, { cwd, quiet, report }) {
       const status = run(path, args, { cwd, quiet, timeout: fileLimit });
       const counts = readJunit(existsSync(report) ? readFileSync(report, 'utf8') : '');
       if (counts.passed + counts.failed + counts.skipped === 0) {
-        console.log(
-          `${relative(cwd, file)} ${status === 0 ? 'holds no test' : `failed as a whole (${status})`}`,
-        );
+        say(`${relative(cwd, file)} ${status === 0 ? 'holds no test' : `failed as a whole (${status})`}`);
         counts.failed = 1;
       } else if (status !== 0 && counts.failed === 0) {
         say(`${relative(cwd, file)} ended with status ${status}`);
