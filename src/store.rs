@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use parking_lot::Mutex;
 
-use crate::engine::{self, Engine, Options, Session, Stats};
+use crate::engine::{self, Durability, Engine, Options, Session, Stats};
 use crate::error::{Error, Result};
 use crate::lock::Locks;
 use crate::transaction::Levels;
@@ -107,6 +107,12 @@ impl Store {
     #[must_use]
     pub fn engine(&self) -> &'static str {
         self.engine.name()
+    }
+
+    /// What the store promises; none where the engine has no choice.
+    #[must_use]
+    pub fn durability(&self) -> Option<Durability> {
+        self.engine.durability()
     }
 
     /// Waits until every write that has returned is on the disk.

@@ -7,7 +7,12 @@ import { EventEmitter } from 'node:events';
 const KEPT_GLOBALS = 1000;
 
 /** The store of one worker, open or not yet. */
-class WorkerStore {
+export class WorkerStore {
+  /** @type {Promise<void> | undefined} */
+  #flush;
+  /** @type {Promise<void> | undefined} */
+  #nextFlush;
+
   /** @param {Record<string, unknown>} options what `open` is given, `path` included */
   constructor(options) {
     this.options = options;
@@ -68,19 +73,42 @@ class WorkerStore {
 
   /**
    * Ends what a handler may have left open, so that the next request starts from a clean connection.
-   * @returns {boolean} whether a transaction had to be rolled back
+   * @returns {{rolledBack: boolean, durable: Promise<void> | undefined}} whether a transaction had to be rolled back, and on a
+   *   strict store a promise that settles when all the handler wrote is on the disk
    */
   settle() {
-    if (!this.touched) return false;
-    this.touched = false;
     const db = this.opened?.db;
-    if (typeof db?.tlevel !== 'function') return false;
-    let rolledBack = false;
-    while (Number(db.tlevel()) > 0) {
-      db.trollback();
-      rolledBack = true;
+    if (!this.touched || db === undefined) return { rolledBack: false, durable: undefined };
+    this.touched = false;
+    const rolledBack = Number(db.tlevel()) > 0;
+    while (Number(db.tlevel()) > 0) db.trollback();
+    db.unlockAll();
+    return { rolledBack, durable: db.durability() === 'strict' ? this.#durable(db) : undefined };
+  }
+
+  /**
+   * One flush is under way at most; whoever comes meanwhile shares the next one, which begins when this one ends.
+   *
+   * @param {any} db
+   * @returns {Promise<void>}
+   */
+  #durable(db) {
+    if (this.#flush === undefined) {
+      const ended = () => {
+        this.#flush = undefined;
+      };
+      this.#flush = db.syncLater();
+      this.#flush?.then(ended, ended);
+      return /** @type {Promise<void>} */ (this.#flush);
     }
-    return rolledBack;
+    if (this.#nextFlush === undefined) {
+      const begin = () => {
+        this.#nextFlush = undefined;
+        return this.#durable(db);
+      };
+      this.#nextFlush = this.#flush.then(begin, begin);
+    }
+    return this.#nextFlush;
   }
 
   close() {

@@ -128,10 +128,11 @@ class Worker {
         this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
         reply = replyOfError(error);
       }
-      this.settle();
+      const durable = this.settle();
       run.flush();
       this.current = undefined;
-      this.sendReply(request[0], reply);
+      if (durable === undefined) this.sendReply(request[0], reply);
+      else this.sendWhenDurable(request[0], reply, durable);
     }
     this.running = false;
   }
@@ -162,16 +163,39 @@ class Worker {
     return call(message, context);
   }
 
-  /** Rolls back what the handler left open: nobody may find it half-way. */
+  /**
+   * Rolls back what the handler left open: nobody may find it half-way.
+   * @returns {Promise<void> | undefined} what the reply must wait for
+   */
   settle() {
     try {
-      if (this.store.settle())
+      const { rolledBack, durable } = this.store.settle();
+      if (rolledBack)
         this.link.send({
           fault: `worker ${this.start.id}: a handler left its transaction open; it was rolled back`,
         });
+      return durable;
     } catch (error) {
       this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
+      return undefined;
     }
+  }
+
+  /**
+   * Replies once the disk has what the handler wrote. The next request runs meanwhile, so that many share one flush.
+   *
+   * @param {number} sequence
+   * @param {import('./reply.mjs').Reply} reply
+   * @param {Promise<void>} durable
+   */
+  sendWhenDurable(sequence, reply, durable) {
+    durable.then(
+      () => this.sendReply(sequence, reply),
+      (error) => {
+        this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
+        this.sendReply(sequence, replyOfError(error));
+      },
+    );
   }
 
   /** @param {number} sequence @param {import('./reply.mjs').Reply} reply */

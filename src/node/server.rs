@@ -124,6 +124,8 @@ pub fn methods() -> Vec<(&'static str, Entry)> {
         ("sync", entry!(sync)),
         ("stats", entry!(stats)),
         ("path", entry!(path)),
+        ("durability", entry!(durability)),
+        ("unlockAll", entry!(unlock_all)),
         ("geterrormessage", entry!(error_message)),
         ("charset", entry!(charset)),
         ("settimeout", entry!(set_timeout)),
@@ -532,6 +534,28 @@ fn stats(call: Call<'_>) -> Answer {
         unsafe { border::set_property(call.env, object, name, figure) };
     }
     Ok(object)
+}
+
+/// What the store promises, by name; empty where the engine has no choice, or nothing is open.
+fn durability(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    if !server.is_open() {
+        return answer::ascii(call.env, b"");
+    }
+    let durability = server.with(|connection| Ok(connection.store().durability()))?;
+    answer::ascii(call.env, durability.map_or("", Durability::name).as_bytes())
+}
+
+/// Gives all locks of the connection back.
+fn unlock_all(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    if server.is_open() {
+        server.with(|connection| {
+            connection.unlock_all();
+            Ok(())
+        })?;
+    }
+    answer::undefined(call.env)
 }
 
 fn path(call: Call<'_>) -> Answer {
