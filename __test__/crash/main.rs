@@ -5,6 +5,7 @@
 
 mod child;
 mod disk;
+mod formats;
 mod kills;
 mod model;
 mod power;

@@ -22,6 +22,7 @@ fn main() {
     println!("{keys} keys of 14 bytes, values of 11 bytes; ns a set, median of {ROUNDS}");
     compare("sequential", keys, |i| i);
     compare("random", keys, scramble);
+    acknowledge(16, 500);
     for (name, distinct) in [("inserting at random", u64::MAX), ("overwriting 100,000 keys", 100_000)] {
         grow(name, Duration::from_secs(seconds), distinct);
     }
@@ -91,6 +92,39 @@ fn processor_time() -> Duration {
         at
     };
     Duration::new(at.tv_sec as u64, at.tv_nsec as u32)
+}
+
+/// Lets threads write and wait for the disk each time, as the workers of a server do, beside what the disk can sync.
+fn acknowledge(threads: u64, each: u64) {
+    let folder = folder();
+    let store = store(folder.path(), Durability::Strict);
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let store = &store;
+            scope.spawn(move || {
+                let mut session = store.session().expect("session");
+                session.set_timeout(None);
+                for i in 0..each {
+                    put(&mut *session, thread << 32 | i);
+                    store.sync().expect("sync");
+                }
+            });
+        }
+    });
+    let rate = (threads * each) as f64 / begun.elapsed().as_secs_f64();
+    let mut file = std::fs::File::create(folder.path().join("plain")).expect("a file");
+    let begun = Instant::now();
+    for _ in 0..each {
+        std::io::Write::write_all(&mut file, &[7; 4096]).expect("a write");
+        file.sync_data().expect("a sync");
+    }
+    let plain = each as f64 / begun.elapsed().as_secs_f64();
+    println!(
+        "{threads} threads, each set acknowledged by a sync: {rate:.0} a second; the disk syncs {plain:.0} appends a second, \
+         ratio {:.1}",
+        rate / plain
+    );
 }
 
 /// Writes for a while and tells the peaks of the backlog, the memory and the files.

@@ -101,6 +101,10 @@ impl Opening<'_> {
         fields.flushing.reset()?;
         fields.checkpointing.reset()?;
         files::remove(&files::lock_of(&self.working))?;
+        // What was left half done.
+        for name in ["durable.new", "durable.new-lock", "working.new", "log.new", "probe"] {
+            files::remove(&self.path.join(name))?;
+        }
         let has = match fields.durability() {
             Some(has) => has,
             None => self.first_durability(wanted)?,
