@@ -13,6 +13,7 @@ use super::pages;
 use super::request::{Request, Verb};
 use super::server::{self, Server};
 use crate::key::Key;
+use crate::value;
 
 /// A node that an object stands for.
 pub struct Reference<const TYPED: bool> {
@@ -131,6 +132,8 @@ pub fn global_methods() -> Vec<(&'static str, Entry)> {
         ("patchDocumentTextLater", entry!(|call| operate_later(call, Verb::PatchDocument))),
         ("mergeLater", entry!(merge_later)),
         ("scan", entry!(pages::scan::<true>)),
+        ("mark", entry!(mark)),
+        ("setMark", entry!(set_mark)),
     ]);
     methods
 }
@@ -219,6 +222,40 @@ fn reset(call: Call<'_>) -> Answer {
     let node = read_node(call, reference.server.text_face(), call.arguments)
         .map_err(|failure| reference.server.failed(failure.at(|| "reset".to_owned())))?;
     *reference.node.borrow_mut() = node;
+    answer::undefined(call.env)
+}
+
+/// The marks by the names that exports give them.
+const MARKS: [(&str, u8); 3] =
+    [("emptyObject", value::EMPTY_OBJECT), ("emptyArray", value::EMPTY_ARRAY), ("object", value::OBJECT)];
+
+/// `mark(...subscripts)`: the name of the mark that is stored at a node, undefined where there is none.
+fn mark(call: Call<'_>) -> Answer {
+    let reference = border::this::<Reference<true>>(call)?;
+    let key = reference.below(call, Face::Typed, call.arguments)?;
+    let mut stored = Vec::new();
+    let found = reference.server.with(|connection| connection.get(key.as_bytes(), &mut stored))?;
+    match MARKS.iter().find(|(_, tag)| found && stored == [*tag]) {
+        Some((name, _)) => answer::ascii(call.env, name.as_bytes()),
+        None => answer::undefined(call.env),
+    }
+}
+
+/// `setMark(...subscripts, name)`: stores a mark as the node's value.
+fn set_mark(call: Call<'_>) -> Answer {
+    let reference = border::this::<Reference<true>>(call)?;
+    let Some((name, subscripts)) = call.arguments.split_last() else {
+        return Err(wrong_argument("setMark: the mark's name is missing"));
+    };
+    let name = argument::text(call.env, *name, "the mark's name")?;
+    let Some((_, tag)) = MARKS.iter().find(|(known, _)| *known == name) else {
+        return Err(wrong_argument(format!("setMark: {name} is no mark")));
+    };
+    let key = reference.below(call, Face::Typed, subscripts)?;
+    reference
+        .server
+        .with(|connection| connection.set(key.as_bytes(), &[*tag]))
+        .map_err(|failure| failure.at(|| reference.node.borrow().place(call, "setMark")))?;
     answer::undefined(call.env)
 }
 

@@ -1,0 +1,94 @@
+// Nodes as M spells them, `^Person(1,"note")="He said ""hi"""`: the writing half of ZWR and GO.
+
+import { Buffer, isAscii } from 'node:buffer';
+import { fault } from './faults.mjs';
+import { isCanonical, spellNumber } from './numerals.mjs';
+
+/** @typedef {import('./charset.mjs').Charset} Charset */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const RUNS = /[\x00-\x1f\x7f-\x9f\xff\u2028\u2029\ufeff]+|[^\x00-\x1f\x7f-\x9f\xff\u2028\u2029\ufeff]+/g;
+
+/**
+ * @param {string} name without caret
+ * @param {any[]} subscripts
+ * @param {Charset} charset
+ * @returns {string} M characters
+ */
+export function spellReference(name, subscripts, charset) {
+  if (subscripts.length === 0) return `^${name}`;
+  let text = `^${name}(`;
+  for (let at = 0; at < subscripts.length; at++) {
+    text +=
+      at === 0 ? spellSubscript(subscripts[at], charset) : `,${spellSubscript(subscripts[at], charset)}`;
+  }
+  return `${text})`;
+}
+
+/**
+ * @param {any} subscript
+ * @param {Charset} charset
+ */
+function spellSubscript(subscript, charset) {
+  if (typeof subscript === 'number') return spellNumber(subscript);
+  if (typeof subscript === 'string') return isCanonical(subscript) ? subscript : quote(subscript, charset);
+  if (isAscii(subscript) && isCanonical(Buffer.from(subscript).toString('latin1'))) {
+    throw fault(
+      'ERR_BAD_KEY',
+      'M cannot tell bytes that spell a number from the number: export as JSON lines, which can',
+    );
+  }
+  return quote(subscript, charset);
+}
+
+/**
+ * @param {string | Uint8Array} value
+ * @param {Charset} charset
+ * @returns {string} quoted strings and `$C(…)`, joined by `_`
+ */
+export function quote(value, charset) {
+  const text = charset.characters(value);
+  if (text === undefined) return quoteBytes(/** @type {Uint8Array} */ (value));
+  if (!charset.unprintable.test(text)) return quoted(text);
+  const parts = [];
+  for (const [run] of text.matchAll(RUNS)) {
+    // The runs are cut for the larger set; one that this character set can print stays quoted.
+    parts.push(charset.unprintable.test(run) ? byNumber('$C', run) : quoted(run));
+  }
+  return parts.join('_');
+}
+
+/** @param {string} text */
+function quoted(text) {
+  return text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`;
+}
+
+/**
+ * @param {string} word
+ * @param {string} run
+ */
+function byNumber(word, run) {
+  return `${word}(${Array.from(run, (character) => character.codePointAt(0)).join(',')})`;
+}
+
+/** @param {Uint8Array} bytes that are no UTF-8 */
+function quoteBytes(bytes) {
+  const text = Buffer.from(bytes).toString('latin1');
+  const parts = [];
+  for (const [run] of text.matchAll(/[ -~]+|[^ -~]+/g)) {
+    parts.push(/^[ -~]/.test(run) ? quoted(run) : byNumber('$ZCH', run));
+  }
+  return parts.join('_');
+}
+
+/**
+ * A value as text: what the mg-dbx face reads. Types are lost; JSON lines keep them.
+ *
+ * @param {any} value
+ * @returns {string | Uint8Array}
+ */
+export function asText(value) {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value;
+  // A mark has no text.
+  return typeof value === 'object' && value !== null ? '' : String(value);
+}
