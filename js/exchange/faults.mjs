@@ -1,5 +1,7 @@
 // What can be wrong with a file or a node that moves in or out: errors with a code, and with the line where there is one.
 
+import { failure } from '../failure.mjs';
+
 /**
  * @param {string} code one of the package's error codes
  * @param {string} message
@@ -7,7 +9,7 @@
  * @returns {Error & { code: string, line?: number }}
  */
 export function fault(code, message, more) {
-  return Object.assign(new Error(message), { code }, more);
+  return Object.assign(failure(code, message), more);
 }
 
 /** Text that is not what its place asks for. `at` is the index of the first character that does not fit. */

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { bytesOrText } from './charset.mjs';
 import { SyntaxFault } from './faults.mjs';
-import { canonical } from './numerals.mjs';
+import { canonical, isCanonical } from './numerals.mjs';
 
 /** @typedef {import('./charset.mjs').Charset} Charset */
 
@@ -91,7 +91,10 @@ export class Scanner {
     const pieces = [first];
     while (this.#takes('_')) pieces.push(this.#piece());
     if (pieces.every((piece) => typeof piece === 'string')) return this.charset.value(pieces.join(''));
-    return bytesOrText(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
+    const bytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+    const read = bytesOrText(bytes);
+    // Bytes that spell a number are written so, and are not the number.
+    return typeof read === 'string' && isCanonical(read) ? new Uint8Array(bytes) : read;
   }
 
   /** @returns {string | Buffer} */

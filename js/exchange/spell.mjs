@@ -16,29 +16,35 @@ const RUNS = /[\x00-\x1f\x7f-\x9f\xff\u2028\u2029\ufeff]+|[^\x00-\x1f\x7f-\x9f\x
  * @returns {string} M characters
  */
 export function spellReference(name, subscripts, charset) {
-  if (subscripts.length === 0) return `^${name}`;
-  let text = `^${name}(`;
+  let text = `^${name}`;
   for (let at = 0; at < subscripts.length; at++) {
-    text +=
-      at === 0 ? spellSubscript(subscripts[at], charset) : `,${spellSubscript(subscripts[at], charset)}`;
+    const spelt = spellSubscript(subscripts[at], charset);
+    if (spelt === undefined) {
+      throw fault(
+        'ERR_BAD_KEY',
+        'M cannot tell bytes that spell a number from the number: export as JSON lines, which can',
+      );
+    }
+    text += (at === 0 ? '(' : ',') + spelt;
   }
-  return `${text})`;
+  return subscripts.length === 0 ? text : `${text})`;
 }
 
 /**
  * @param {any} subscript
  * @param {Charset} charset
+ * @returns {string | undefined} undefined for bytes that spell a number, which M takes for the number
  */
-function spellSubscript(subscript, charset) {
+export function spellSubscript(subscript, charset) {
   if (typeof subscript === 'number') return spellNumber(subscript);
   if (typeof subscript === 'string') return isCanonical(subscript) ? subscript : quote(subscript, charset);
-  if (isAscii(subscript) && isCanonical(Buffer.from(subscript).toString('latin1'))) {
-    throw fault(
-      'ERR_BAD_KEY',
-      'M cannot tell bytes that spell a number from the number: export as JSON lines, which can',
-    );
-  }
-  return quote(subscript, charset);
+  const spellsNumber = isAscii(subscript) && isCanonical(Buffer.from(subscript).toString('latin1'));
+  return spellsNumber ? undefined : quote(subscript, charset);
+}
+
+/** @param {Uint8Array} bytes @returns {string} */
+export function byNumbers(bytes) {
+  return `$ZCH(${bytes.join(',')})`;
 }
 
 /**
