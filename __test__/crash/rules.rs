@@ -335,3 +335,59 @@ fn a_folder_replaced_underneath_is_left_alone() {
     let store = model::store(&moved, Durability::Relaxed).unwrap();
     assert!(model::verify(&*store, &scene.progress) >= number);
 }
+
+/// A small file system in memory, for as long as this lives. None where this process may not mount one.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new() -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = std::process::Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=24m", "tmpfs"]).arg(folder.path());
+        let mounted = command.stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success());
+        mounted.then_some(SmallDisk(folder))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+/// A disk that really is full: the writes get their code, what was stored stays, and with room again all goes on.
+#[test]
+fn a_small_disk_fills_and_nothing_breaks() {
+    let Some(disk) = SmallDisk::new() else {
+        println!("skipped: this process may not mount a file system");
+        return;
+    };
+    let folder = disk.0.path().join("store");
+    fs::create_dir(&folder).unwrap();
+    let ballast = disk.0.path().join("ballast");
+    fs::write(&ballast, vec![1; 8 << 20]).unwrap();
+    let store = model::store(&folder, Durability::Relaxed).unwrap();
+    let mut session = store.session().unwrap();
+    let value = |number: u32| [b"s".as_slice(), &number.to_be_bytes(), &[7; 900]].concat();
+    let mut stored = 0;
+    let code = loop {
+        match session.put(format!("key {stored:08}").as_bytes(), &value(stored)) {
+            Ok(()) => stored += 1,
+            Err(error) => break error.code(),
+        }
+    };
+    assert_eq!(code, "ERR_DISK_FULL");
+    let whole = |session: &mut dyn caretdb::engine::Session| {
+        let mut found = Vec::new();
+        (0..stored).all(|n| session.get(format!("key {n:08}").as_bytes(), &mut found).unwrap() && found == value(n))
+    };
+    assert!(stored > 1_000 && whole(&mut *session), "{stored}");
+    fs::remove_file(&ballast).unwrap();
+    session.put(b"room again", b"s").unwrap();
+    store.sync().unwrap();
+    wait_until("the checkpointer", || figure(&*store, "backlogBytes") == 0);
+    drop((session, store));
+    let store = model::store(&folder, Durability::Relaxed).unwrap();
+    let mut session = store.session().unwrap();
+    assert!(whole(&mut *session) && session.get(b"room again", &mut Vec::new()).unwrap());
+}
