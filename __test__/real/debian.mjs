@@ -2,14 +2,14 @@
 // a CI machine of ours, from Debian's packages.
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
  * Finds a program, and under `CI=true` as root installs its Debian package when it is missing.
  *
  * @param {{ package: string, programs: string[], variable?: string }} wanted `package`: the name for apt-get;
- *   `programs`: absolute paths or names on the PATH, the first that exists is taken; `variable`: an environment
+ *   `programs`: absolute paths, in which a folder may be `*`, or names on the PATH; the first that exists is taken; `variable`: an environment
  *   variable with which a developer names another one
  * @returns {{ path: string, skip: false } | { path: undefined, skip: string }} `skip` is the reason when there is none
  * @throws {Error} under `CI=true`, where a missing program would hide tests
@@ -53,8 +53,34 @@ function missing(reason) {
 function firstProgram(programs) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   return programs
-    .flatMap((program) => (isAbsolute(program) ? [program] : folders.map((folder) => join(folder, program))))
+    .flatMap((program) =>
+      isAbsolute(program) ? expand(program) : folders.map((folder) => join(folder, program)),
+    )
     .find(isExecutable);
+}
+
+/**
+ * A package may keep its programs in a folder named by its version or the machine.
+ *
+ * @param {string} path
+ * @returns {string[]} the paths that it stands for, the highest version first
+ */
+function expand(path) {
+  const star = path.indexOf('/*/');
+  if (star < 0) return [path];
+  const folder = path.slice(0, star) || '/';
+  return subfolders(folder).flatMap((name) => expand(join(folder, name) + path.slice(star + 2)));
+}
+
+/**
+ * @param {string} folder
+ */
+function subfolders(folder) {
+  try {
+    return readdirSync(folder).sort().reverse();
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ const FORMAT_OPTION = {
 };
 const CHARSET_OPTION = {
   type: /** @type {const} */ ('string'),
-  help: 'of zwr and go: utf-8 (default), latin1 (M mode, a byte is a character) or m (M mode, bytes are UTF-8 text)',
+  help: 'utf-8 (default of zwr), m (M mode, texts are UTF-8; default of go) or latin1 (M mode, a byte is a character)',
 };
 
 /** @type {import('./commands.mjs').Command} */

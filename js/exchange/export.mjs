@@ -1,9 +1,8 @@
 // Moves nodes out: walks globals or a subtree in one snapshot and gives them as bytes in one of the formats.
 
 import { Buffer } from 'node:buffer';
-import { charsetOf } from './charset.mjs';
 import { fault } from './faults.mjs';
-import { formatOf } from './formats.mjs';
+import { charsetFor, formatOf } from './formats.mjs';
 import { withMark } from './marks.mjs';
 import { M_NAMES, Names } from './names.mjs';
 
@@ -12,7 +11,7 @@ import { M_NAMES, Names } from './names.mjs';
 /**
  * @typedef {object} ExportOptions
  * @property {string} [format] `zwr`, `go` or `jsonl`, the default
- * @property {string} [charset] of `zwr` and `go`: `utf-8`, the default, `latin1` or `m`
+ * @property {string} [charset] of `zwr`: `utf-8`, the default, `latin1` or `m`; of `go`: `m`, the default, or `latin1`
  * @property {Place[]} [places] default all globals
  * @property {boolean} [rename] give globals whose names M does not allow another name, rather than refuse them
  * @property {(nodes: number) => void} [onProgress] told after every piece
@@ -55,7 +54,7 @@ class Exporter {
     this.#write = write;
     this.#options = options;
     this.#format = formatOf(options.format ?? 'jsonl');
-    this.#charset = charsetOf((this.#format.isM && options.charset) || 'utf-8');
+    this.#charset = charsetFor(this.#format, options.charset);
   }
 
   /** @param {Place[]} [places] */

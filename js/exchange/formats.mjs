@@ -2,6 +2,7 @@
 // says what they look like and what each keeps.
 
 import { Buffer } from 'node:buffer';
+import { charsetOf } from './charset.mjs';
 import { fault, SyntaxFault } from './faults.mjs';
 import { MARKS, Mark } from './marks.mjs';
 import { Scanner } from './scanner.mjs';
@@ -13,6 +14,7 @@ import { asText, quote, spellReference } from './spell.mjs';
 /**
  * @typedef {object} Format
  * @property {boolean} isM whether M reads it too, and so names must be M's
+ * @property {string[]} charsets those that it can be in, the usual one first
  * @property {(charset: Charset, now: Date) => string} head the file's first lines
  * @property {(name: string, subscripts: any[], value: any, charset: Charset) => string} node the lines of one node
  * @property {(charset: Charset) => Reader} reader
@@ -202,6 +204,7 @@ function head(charset, now, kind) {
 export const FORMATS = {
   zwr: {
     isM: true,
+    charsets: ['utf-8', 'latin1', 'm'],
     head: (charset, now) => head(charset, now, ' ZWR'),
     node: (name, subscripts, value, charset) =>
       `${spellReference(name, subscripts, charset)}=${quote(asText(value), charset)}\n`,
@@ -209,6 +212,8 @@ export const FORMATS = {
   },
   go: {
     isM: true,
+    // M has no GO in UTF-8 mode.
+    charsets: ['m', 'latin1'],
     head: (charset, now) => head(charset, now, ''),
     node: (name, subscripts, value, charset) =>
       `${spellReference(name, subscripts, charset)}\n${goValue(value, charset)}\n`,
@@ -216,6 +221,7 @@ export const FORMATS = {
   },
   jsonl: {
     isM: false,
+    charsets: ['utf-8'],
     head: () => '',
     node: (name, subscripts, value) =>
       `${JSON.stringify([name, subscriptsAsJson(subscripts), asJson(value)])}\n`,
@@ -225,13 +231,7 @@ export const FORMATS = {
 
 /** @param {any} value @param {Charset} charset */
 function goValue(value, charset) {
-  const text = charset.characters(asText(value));
-  if (text === undefined) {
-    throw fault(
-      'ERR_BAD_VALUE',
-      'bytes that are no UTF-8 have no place in a GO file of the charset utf-8: take zwr',
-    );
-  }
+  const text = charset.characters(asText(value)) ?? '';
   if (!/[\n\r]/.test(text)) return text;
   throw fault('ERR_BAD_VALUE', 'a GO file cannot hold a value with a line end: take zwr');
 }
@@ -262,4 +262,17 @@ export function recognise(lines) {
   if (/^\s*\[/.test(first)) return 'jsonl';
   if (!body.startsWith('^')) return undefined;
   return /^\^[^("=]*(?:\((?:"[^"]*"|[^")])*\))?=/.test(body) ? 'zwr' : 'go';
+}
+
+/**
+ * @param {Format} format
+ * @param {string} [name] as `--charset` takes it; JSON lines are always UTF-8
+ * @returns {Charset}
+ */
+export function charsetFor(format, name) {
+  const [usual] = format.charsets;
+  if (name === undefined || !format.isM) return charsetOf(usual);
+  const charset = charsetOf(name);
+  if (format.charsets.includes(charset.name)) return charset;
+  throw fault('ERR_ARG', `this format is never in ${charset.name}: take ${format.charsets.join(' or ')}`);
 }

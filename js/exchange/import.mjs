@@ -3,9 +3,8 @@
 
 import { Buffer } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { charsetOf } from './charset.mjs';
 import { fault } from './faults.mjs';
-import { formatOf, recognise } from './formats.mjs';
+import { charsetFor, formatOf, recognise } from './formats.mjs';
 import { readLines } from './lines.mjs';
 import { store } from './marks.mjs';
 import { CARETDB_NAMES, Names } from './names.mjs';
@@ -15,7 +14,7 @@ import { CARETDB_NAMES, Names } from './names.mjs';
 /**
  * @typedef {object} ImportOptions
  * @property {string} [format] `zwr`, `go` or `jsonl`; default: what the file looks like
- * @property {string} [charset] of `zwr` and `go`: `utf-8`, the default, `latin1` or `m`
+ * @property {string} [charset] of `zwr`: `utf-8`, the default, `latin1` or `m`; of `go`: `m`, the default, or `latin1`
  * @property {boolean} [keepGoing] leave out what is wrong and write the rest
  * @property {boolean} [rename] give globals whose names are not allowed another name, rather than refuse them
  * @property {boolean} [dryRun] look for mistakes and write nothing
@@ -51,13 +50,9 @@ const SHOWN_FAULTS = 20;
 export function importNodes(db, path, options = {}) {
   const file = openFile(path);
   try {
-    const format = options.format ?? recogniseFile(file, path);
-    const source = {
-      file,
-      total: fstatSync(file).size,
-      format: formatOf(format),
-      charset: charsetOf((format !== 'jsonl' && options.charset) || 'utf-8'),
-    };
+    const format = formatOf(options.format ?? recogniseFile(file, path));
+    const charset = charsetFor(format, options.charset);
+    const source = { file, total: fstatSync(file).size, format, charset };
     const check = new Check(db, source, options).run();
     const { faults, shown } = check;
     if (faults > 0 && !options.keepGoing) throw refused(check, path);

@@ -81,8 +81,9 @@ function byNumber(word, run) {
 function quoteBytes(bytes) {
   const text = Buffer.from(bytes).toString('latin1');
   const parts = [];
-  for (const [run] of text.matchAll(/[ -~]+|[^ -~]+/g)) {
-    parts.push(/^[ -~]/.test(run) ? quoted(run) : byNumber('$ZCH', run));
+  for (const [run] of text.matchAll(/[ -~]+|[^ -~\x80-\xff]+|[\x80-\xff]+/g)) {
+    if (/[ -~]/.test(run)) parts.push(quoted(run));
+    else parts.push(byNumber(run > '\x7f' ? '$ZCH' : '$C', run));
   }
   return parts.join('_');
 }
