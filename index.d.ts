@@ -79,8 +79,17 @@ export interface OpenOptions {
   path?: string;
   /** `'lmdb'`, the default, for many threads and processes; `'sled'` for the threads of one process. */
   engine?: 'lmdb' | 'sled';
+  /**
+   * What a returned write survives besides killed processes, which it always survives (engine `'lmdb'`). `'relaxed'`, the
+   * default of a new store: a power cut loses at most the last `flushInterval` and one disk flush. `'strict'`: it loses
+   * nothing that was acknowledged by `sync`. `'process'`: it may lose everything; for caches and tests. It belongs to the
+   * store: opening it with another one is `ERR_LOCKED` while somebody else has it open.
+   */
+  durability?: 'relaxed' | 'strict' | 'process';
   /** How often unsynced data is flushed and idle snapshots are let go: 1 to 60,000 milliseconds, default 100. */
   flushInterval?: number;
+  /** How many bytes of the log may wait for the durable file before writers wait for it (engine `'lmdb'`). */
+  logLimit?: number;
   /** How long a write, a transaction or `lock` waits for another connection, in seconds; default 10, -1 for ever. */
   timeout?: number;
   /** Writes through this connection fail with `ERR_READ_ONLY`, and no store is made. Default false. */
@@ -431,6 +440,8 @@ export class server {
   geterrormessage(): string;
   /** The charset of strings: `'utf-8'` (default), or `'binary'` and `'ascii'`, one character, one byte. */
   charset(charset?: 'utf-8' | 'utf8' | 'binary' | 'ascii' | (string & {})): string;
+  /** The durability of the open store, `''` where the engine has no choice. */
+  durability(): string;
   /** How long writes and transactions wait, in seconds; answers the value in force. */
   settimeout(seconds?: number): string;
   /** The store's folder: a store is one namespace. Throws `ERR_UNSUPPORTED` for any other name. */

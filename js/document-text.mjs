@@ -3,6 +3,7 @@
 
 import { Buffer } from 'node:buffer';
 import { addon } from './addon.mjs';
+import { failure } from './failure.mjs';
 
 const MARK = '\0';
 /** New for each process, so that no document can have it by accident or intent. */
@@ -14,13 +15,16 @@ export const DocumentText = {
    * @returns {string}
    */
   of(document) {
-    if (hasBytes(document, 0, undefined)) return MARK + JSON.stringify(withMarks(document));
-    const text = JSON.stringify(document);
-    if (text === undefined) {
-      throw Object.assign(new TypeError(`${typeof document} is no document: give a JSON value`), {
-        code: 'ERR_ARG',
-      });
+    let text;
+    try {
+      if (hasBytes(document, 0, undefined)) return MARK + JSON.stringify(withMarks(document));
+      text = JSON.stringify(document);
+    } catch (cause) {
+      // Cycles, bigints and detached bytes; what a program's own toJSON throws is its own.
+      if (!(cause instanceof TypeError) || 'code' in cause) throw cause;
+      throw Object.assign(failure('ERR_ARG', `this is no document: ${cause.message}`), { cause });
     }
+    if (text === undefined) throw failure('ERR_ARG', `${typeof document} is no document: give a JSON value`);
     return text;
   },
 

@@ -12,7 +12,16 @@ import { checkRange, iterate, SHAPES } from './iterate.mjs';
 const INTERNAL = Symbol('internal');
 
 /** What `open` takes; a misspelt option would otherwise be one that is silently off. */
-const OPTIONS = new Set(['path', 'engine', 'flushInterval', 'timeout', 'readOnly', 'create']);
+const OPTIONS = new Set([
+  'path',
+  'engine',
+  'durability',
+  'flushInterval',
+  'logLimit',
+  'timeout',
+  'readOnly',
+  'create',
+]);
 
 /**
  * Opens a store.

@@ -172,7 +172,8 @@ for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
       assert.throws(() => /** @type {any} */ (node).setDocument(), withCode('ERR_ARG'));
       const cycle = /** @type {any} */ ({});
       cycle.self = cycle;
-      assert.throws(() => node.setDocument(cycle), TypeError);
+      assert.throws(() => node.setDocument(cycle), withCode('ERR_ARG', /no document/));
+      assert.throws(() => node.setDocument({ a: 1n }), withCode('ERR_ARG', /no document/));
     });
 
     it('locks for the connection, as long as its timeout', () => {
