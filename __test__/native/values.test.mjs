@@ -109,6 +109,14 @@ for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
       assert.throws(() => node.merge(/** @type {any} */ ('from')), withCode('ERR_ARG', /merge/));
     });
 
+    it('knows no callbacks: a function is no subscript and no value', () => {
+      const wrong = /** @type {any} */ (node);
+      for (const method of ['get', 'has', 'delete', 'next', 'count', 'getDocument', 'unlock', 'lock']) {
+        assert.throws(() => wrong[method]('a', () => {}), withCode('ERR_ARG', /function/), method);
+      }
+      assert.throws(() => wrong.set('a', () => {}), withCode('ERR_ARG', /function/));
+    });
+
     it('goes deeper with at, and copies the subscripts it is given', () => {
       const bytes = new Uint8Array([65]);
       const below = db.global('^Node', 1).at('two', bytes);

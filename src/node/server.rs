@@ -179,7 +179,7 @@ impl Server {
         let performed = match request.read(call.env, verb, face, prefix, arguments) {
             Ok(()) => request.perform(verb, face, connection, out).map_err(Failure::from),
             // No function is a subscript or a value, so a call with a callback always comes by here.
-            Err(_) if wants_callback(call) && !arguments.is_empty() => {
+            Err(_) if face != Face::Typed && wants_callback(call) && !arguments.is_empty() => {
                 drop(open);
                 return self
                     .defer(call, verb, face, prefix, arguments)
