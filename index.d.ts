@@ -166,6 +166,12 @@ export interface Range<Bound = Subscript> {
  */
 export type LeafRange = Range<Subscript | readonly Subscript[]>;
 
+/** Which documents an index finds. A bound is a value; it need not be in the index. */
+export interface IndexQuery extends Range<Value> {
+  /** Only documents with this value. */
+  equals?: Value;
+}
+
 /** Asks for subscripts as strings always, numbers in M's spelling. */
 export interface AsStrings {
   as: 'string';
@@ -299,6 +305,30 @@ export class Global {
   mergeDocument(...subscriptsThenDocument: [...Subscript[], unknown]): void;
   /** Changes a document by a JSON Merge Patch (RFC 7396), the last argument. */
   patch(...subscriptsThenPatch: [...Subscript[], unknown]): void;
+
+  /**
+   * Makes an index of the documents one level below this node, on the value at `path` inside each, and fills it in one
+   * write; from then on every write keeps it right. Nothing happens where the same index is there already. An empty path
+   * is the child's own value.
+   *
+   * Throws `ERR_ARG` for a bad path and where the name has another index, `ERR_BAD_VALUE` when the index is unique and two
+   * documents have the same value, naming both (so does every later write), `ERR_TOO_LARGE` for a value too long to index.
+   *
+   * ```js
+   * person.createIndex('city', ['address', 'city']);
+   * for (const [id, document] of person.find('city', { equals: 'Redhill' })) console.log(id, document);
+   * ```
+   */
+  createIndex(name: string, path: (string | number)[], options?: { unique?: boolean }): void;
+  /** Drops an index; the documents stay. Throws `ERR_ARG` where there is none of this name. */
+  dropIndex(name: string): void;
+  /**
+   * The documents that an index finds, by value, then by subscript. Values come in the order null, false, true, numbers,
+   * strings, bytes. The iterator is live, as that of {@link Global.keys} is; each document is one that has the value.
+   * Throws `ERR_ARG` where there is no such index.
+   */
+  find(index: string, query: IndexQuery & AsStrings): IterableIterator<[string, Json]>;
+  find(index: string, query?: IndexQuery): IterableIterator<[Subscript, Json]>;
 
   /**
    * Locks a node as M's LOCK does, against every other connection that asks for a lock on it, above or below it. Waits

@@ -4,6 +4,7 @@
 import { addon } from './addon.mjs';
 import { DocumentText } from './document-text.mjs';
 import { failure } from './failure.mjs';
+import { find } from './find.mjs';
 import { checkRange, iterate, SHAPES } from './iterate.mjs';
 
 /** @typedef {string | number | Uint8Array} Subscript */
@@ -340,6 +341,37 @@ export class Global extends addon.Global {
   patch(...subscriptsThenPatch) {
     const patch = subscriptsThenPatch.pop();
     this.patchDocumentText(...subscriptsThenPatch, DocumentText.of(patch));
+  }
+
+  /**
+   * Makes an index of the documents one level below this node, on the value at a path inside each, and fills it.
+   *
+   * @param {string} name
+   * @param {(string | number)[]} path members' names and elements' indexes; empty for the child's own value
+   * @param {{ unique?: boolean }} [options]
+   */
+  createIndex(name, path, options = {}) {
+    if (!Array.isArray(path)) throw failure('ERR_ARG', 'createIndex: the path must be an array');
+    if (typeof options !== 'object' || options === null) {
+      throw failure('ERR_ARG', 'createIndex: the options must be an object');
+    }
+    const { unique = false } = options;
+    if (typeof unique !== 'boolean') throw failure('ERR_ARG', 'createIndex: unique must be true or false');
+    this.addIndex(name, JSON.stringify(path), unique);
+  }
+
+  /** @param {string} name the index is no more; the documents stay */
+  dropIndex(name) {
+    this.removeIndex(name);
+  }
+
+  /**
+   * @param {string} index its name
+   * @param {any} [query]
+   * @returns {IterableIterator<any>} subscripts and documents, in the order of the indexed values
+   */
+  find(index, query = {}) {
+    return find(this, this.#server, index, query);
   }
 
   /**

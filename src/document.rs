@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
+pub(crate) use standing::spell;
 pub use subscript::{Form, element, form, member, name};
 
 use crate::engine::{Flow, Range};

@@ -2,7 +2,7 @@
 //! nodes, values are stored values; [`crate::key`] and [`crate::value`] make both.
 
 use crate::engine::{Batch, Bound, Flow, Range};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::{self, CHILDREN};
 use crate::number::{self, Decimal};
 use crate::store::Connection;
@@ -136,28 +136,24 @@ impl Connection {
     /// As [`Connection::set`], and [`crate::error::Error::BadValue`] when the sum is out of M's range.
     pub fn increment(&mut self, node: &[u8], by: &Decimal, typed: bool, sum: &mut Vec<u8>) -> Result<()> {
         self.check_writable()?;
+        if self.indexes.see(node) {
+            return self.increment_and_index(node, by, typed, sum);
+        }
         self.remember(node)?;
-        self.session.update(node, &mut |stored, next| {
-            let (total, as_number) = match stored {
-                None => (*by, typed),
-                Some([value::TEXT | value::BYTES, text @ ..]) => (number::increment(text, by)?, false),
-                Some(other) => {
-                    let mut text = Vec::new();
-                    value::write_text(&Value::read(other)?, &mut text);
-                    (number::increment(&text, by)?, other[0] == value::NUMBER)
-                }
-            };
-            sum.clear();
-            total.write_canonical(sum);
-            match total.to_safe_f64().filter(|_| as_number) {
-                Some(number) => Value::Number(number).write(next),
-                None => {
-                    next.clear();
-                    next.push(value::TEXT);
-                    next.extend_from_slice(sum);
-                }
-            }
-            Ok(())
+        match self.session.update(node, &mut |stored, next| add(stored, by, typed, sum, next)) {
+            Err(Error::Outdated) => self.increment_and_index(node, by, typed, sum),
+            added => added,
+        }
+    }
+
+    /// The same where an index may have to follow.
+    #[cold]
+    fn increment_and_index(&mut self, node: &[u8], by: &Decimal, typed: bool, sum: &mut Vec<u8>) -> Result<()> {
+        self.within(|connection| {
+            let (mut stored, mut next) = (Vec::new(), Vec::new());
+            let found = connection.get(node, &mut stored)?;
+            add(found.then_some(&stored), by, typed, sum, &mut next)?;
+            connection.put(node, &next)
         })
     }
 
@@ -204,6 +200,30 @@ impl Connection {
         let mut found = Vec::new();
         Ok(self.session.seek(Bound::Before(&end), &mut found, None)? && keep_name(&found, name))
     }
+}
+
+/// Writes the sum of a stored value and an amount: as canonical text to `sum`, and as it is stored to `next`.
+fn add(stored: Option<&[u8]>, by: &Decimal, typed: bool, sum: &mut Vec<u8>, next: &mut Vec<u8>) -> Result<()> {
+    let (total, as_number) = match stored {
+        None => (*by, typed),
+        Some([value::TEXT | value::BYTES, text @ ..]) => (number::increment(text, by)?, false),
+        Some(other) => {
+            let mut text = Vec::new();
+            value::write_text(&Value::read(other)?, &mut text);
+            (number::increment(&text, by)?, other[0] == value::NUMBER)
+        }
+    };
+    sum.clear();
+    total.write_canonical(sum);
+    match total.to_safe_f64().filter(|_| as_number) {
+        Some(number) => Value::Number(number).write(next),
+        None => {
+            next.clear();
+            next.push(value::TEXT);
+            next.extend_from_slice(sum);
+        }
+    }
+    Ok(())
 }
 
 /// Reduces a found key to its subscript right below `parent`. False when it is not below it.

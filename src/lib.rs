@@ -8,6 +8,7 @@ pub mod document;
 pub mod engine;
 pub mod error;
 pub mod global;
+pub mod index;
 pub mod key;
 pub mod lock;
 pub mod node;

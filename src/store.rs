@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::engine::{self, Durability, Engine, Options, Session, Stats};
 use crate::error::{Error, Result};
+use crate::index::{Indexes, UNKNOWN};
 use crate::lock::Locks;
 use crate::transaction::Levels;
 
@@ -87,9 +88,13 @@ impl Store {
     }
 
     fn connect_with(self: &Arc<Store>, read_only: bool, locks: Arc<Mutex<Locks>>) -> Result<Connection> {
+        let mut session = self.engine.session()?;
+        session.expect_definitions(UNKNOWN);
         Ok(Connection {
-            session: self.engine.session()?,
+            session,
             levels: Levels::default(),
+            indexes: Indexes::default(),
+            holds: false,
             bound: Vec::new(),
             locks,
             read_only,
@@ -149,12 +154,15 @@ fn settle_folder(path: &Path, create: bool) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// One user's way into a store. Operations are in [`crate::global`], [`crate::cursor`], [`crate::document`] and
-/// [`crate::transaction`].
+/// One user's way into a store. Operations are in [`crate::global`], [`crate::cursor`], [`crate::document`],
+/// [`crate::index`] and [`crate::transaction`].
 pub struct Connection {
     // Declared before the store, because it must go before the engine does.
     pub(crate) session: Box<dyn Session>,
     pub(crate) levels: Levels,
+    pub(crate) indexes: Indexes,
+    /// Whether reads are kept at one moment.
+    pub(crate) holds: bool,
     /// Room for the bound of a search, used again by each.
     pub(crate) bound: Vec<u8>,
     locks: Arc<Mutex<Locks>>,
@@ -219,12 +227,15 @@ impl Connection {
     /// # Errors
     /// The system's answer; [`Error::Unsupported`] where the engine cannot.
     pub fn hold(&mut self) -> Result<()> {
-        self.session.hold()
+        self.session.hold()?;
+        self.holds = true;
+        Ok(())
     }
 
     /// Lets reads see the latest commit again.
     pub fn release(&mut self) {
         self.session.release();
+        self.holds = false;
     }
 
     /// A number that changes when anything in the store changed.

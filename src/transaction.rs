@@ -52,6 +52,10 @@ impl Connection {
         self.check_writable()?;
         if self.level() == 0 {
             self.session.begin()?;
+            if let Err(error) = self.look_at_indexes() {
+                self.session.abort();
+                return Err(error);
+            }
         }
         self.levels.undo.push(Vec::new());
         Ok(())
@@ -64,7 +68,11 @@ impl Connection {
     pub fn commit(&mut self) -> Result<()> {
         let Some(undo) = self.levels.undo.pop() else { return Err(none_open()) };
         match self.levels.undo.last_mut() {
-            None => self.session.commit(),
+            None => {
+                let committed = self.session.commit();
+                self.indexes_are_settled(committed.is_ok());
+                committed
+            }
             Some(outer) => {
                 outer.extend(undo);
                 Ok(())
@@ -81,6 +89,7 @@ impl Connection {
         let Some(undo) = self.levels.undo.pop() else { return Err(none_open()) };
         if self.levels.undo.is_empty() {
             self.session.abort();
+            self.indexes_are_settled(false);
             return Ok(());
         }
         let mut batch = Batch::new();
@@ -95,22 +104,29 @@ impl Connection {
                 batch.delete_range(key, &behind);
             }
         }
-        self.session.apply(&batch).inspect_err(|_| self.rollback_all())
+        let undone = self.session.apply(&batch).and_then(|()| self.look_at_indexes_undone());
+        undone.inspect_err(|_| self.rollback_all())
     }
 
     /// Undoes all levels that are open, as closing a connection does.
     pub fn rollback_all(&mut self) {
         self.levels.undo.clear();
         self.session.abort();
+        self.indexes_are_settled(false);
     }
 
-    /// Runs `work` inside a level that commits when it answers and is undone when it fails.
+    /// Runs `work` inside a level that commits when it answers and is undone when it fails. What unique indexes allow is
+    /// asked at its end, since they may be right again by then.
     ///
     /// # Errors
     /// As [`Connection::start`] and [`Connection::commit`], or what `work` answers.
     pub fn within<R>(&mut self, work: impl FnOnce(&mut Connection) -> Result<R>) -> Result<R> {
         self.start()?;
-        match work(self) {
+        let outer = self.indexes.suspend();
+        self.indexes.defer();
+        let result = work(self).and_then(|result| self.check_deferred().map(|()| result));
+        self.indexes.resume(outer);
+        match result {
             Ok(result) => {
                 self.commit()?;
                 Ok(result)
@@ -126,15 +142,39 @@ impl Connection {
     #[inline]
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.check_writable()?;
+        if self.indexes.see(key) {
+            return self.put_as_batch(key, value);
+        }
         if self.levels.remembers() {
             self.remember(key)?;
         }
-        self.session.put(key, value)
+        match self.session.put(key, value) {
+            Err(Error::Outdated) => self.put_as_batch(key, value),
+            written => written,
+        }
+    }
+
+    #[cold]
+    fn put_as_batch(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let mut batch = Batch::new();
+        batch.put(key, value);
+        self.apply(&batch)
     }
 
     /// Applies a batch; every larger write of a connection comes through here.
     pub(crate) fn apply(&mut self, batch: &Batch) -> Result<()> {
         self.check_writable()?;
+        if self.indexes.see_any(batch) {
+            return self.apply_and_index(batch);
+        }
+        match self.store_batch(batch) {
+            Err(Error::Outdated) => self.within(|connection| connection.apply(batch)),
+            written => written,
+        }
+    }
+
+    /// Applies a batch, whatever indexes there are.
+    pub(crate) fn store_batch(&mut self, batch: &Batch) -> Result<()> {
         if self.levels.remembers() {
             for operation in batch.operations() {
                 match operation {

@@ -53,6 +53,7 @@ fn run(
 ) -> Result<Outcome> {
     let mut room = Room::take();
     room.key.copy_from(node);
+    let outer = connection.indexes.suspend();
     let mut writing =
         Writing { connection, room, bytes, names_are_unique, name_twice: false, in_level: false, failure: None };
     let written = writing.document(json, change);
@@ -62,6 +63,7 @@ fn run(
     };
     let (name_twice, in_level) = (writing.name_twice, writing.in_level);
     writing.room.give_back();
+    connection.indexes.resume(outer);
     if result.is_ok() {
         return Ok(Outcome::Written);
     }
@@ -110,6 +112,7 @@ impl Writing<'_> {
     /// Applies what is left.
     fn end(&mut self) -> Result<()> {
         self.connection.apply(&self.room.batch)?;
+        self.connection.check_deferred()?;
         // A commit ends the level, whether it succeeds or not.
         if std::mem::take(&mut self.in_level) { self.connection.commit() } else { Ok(()) }
     }
@@ -118,6 +121,7 @@ impl Writing<'_> {
         if !self.in_level {
             self.connection.start()?;
             self.in_level = true;
+            self.connection.indexes.defer();
         }
         Ok(())
     }

@@ -122,6 +122,17 @@ pub trait Session: Send {
     /// A number that changes when anything in the store changed, as cheap to ask as the engine can make it.
     fn version(&mut self) -> u64;
 
+    /// How often the definitions of indexes have changed, a count that all connections of all processes share. It only
+    /// ever means something beside an earlier count of the same opened store, and changes only while somebody may write.
+    fn definitions(&self) -> u64;
+
+    /// Counts one more change of the definitions, before the open transaction that makes it commits.
+    fn count_definitions(&mut self);
+
+    /// From now on a write outside a transaction answers [`Error::Outdated`], and writes nothing, where the count of
+    /// [`Session::definitions`] is another one at the moment of the write.
+    fn expect_definitions(&mut self, count: u64);
+
     /// How long a write may wait for another connection's transaction; `None` waits for ever.
     fn set_timeout(&mut self, timeout: Option<Duration>);
 }

@@ -4,6 +4,7 @@
 mod answer;
 mod argument;
 mod border;
+mod indexes;
 mod mclass;
 mod mcursor;
 mod pages;

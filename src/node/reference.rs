@@ -9,6 +9,7 @@ use napi::sys;
 use super::answer;
 use super::argument::{self, Face};
 use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
+use super::indexes;
 use super::pages;
 use super::request::{Request, Verb};
 use super::server::{self, Server};
@@ -134,6 +135,9 @@ pub fn global_methods() -> Vec<(&'static str, Entry)> {
         ("scan", entry!(pages::scan::<true>)),
         ("mark", entry!(mark)),
         ("setMark", entry!(set_mark)),
+        ("addIndex", entry!(indexes::add)),
+        ("removeIndex", entry!(indexes::remove)),
+        ("findPage", entry!(indexes::find)),
     ]);
     methods
 }

@@ -102,7 +102,7 @@ impl Verb {
 }
 
 /// What a document's text begins with when bytes are marked in it (see `js/document-text.mjs`). JSON never does.
-const WITH_BYTES: u8 = 0;
+pub const WITH_BYTES: u8 = 0;
 
 /// The arguments of one operation. Reused by the synchronous calls, so that they do not allocate.
 #[derive(Clone, Debug, Default)]

@@ -51,6 +51,8 @@ pub struct Fields {
     pub checkpointing: SharedMutex,
     /// How far the log reaches.
     pub log: LogFields,
+    /// Counts changes of the definitions of indexes. Only the holder of the gate changes it.
+    definitions: AtomicU64,
 }
 
 /// Where the log stands. A position counts the bytes of the log since the store was made. Only the holder of the gate
@@ -208,6 +210,17 @@ impl Fields {
     /// Says up to which byte blocks are reserved.
     pub fn set_reserved(&self, bytes: u64) {
         self.reserved.store(bytes, Ordering::Release);
+    }
+
+    /// How often the definitions of indexes have changed.
+    #[inline]
+    pub fn definitions(&self) -> u64 {
+        self.definitions.load(Ordering::Acquire)
+    }
+
+    /// Counts one more change of them.
+    pub fn count_definitions(&self) {
+        self.definitions.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Whether any value may lie in chunks.

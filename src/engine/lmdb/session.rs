@@ -37,6 +37,8 @@ pub struct LmdbSession {
     /// Puts and bytes of the open transaction, for the reservation of space.
     spent: Spent,
     timeout: Option<Duration>,
+    /// The count of definitions that single writes are made for, where it matters.
+    definitions: Option<u64>,
     /// Counts the writes of open transactions, which no commit number shows.
     writes: u64,
     /// The last field: whoever lets go of the hold must have let go of everything else.
@@ -63,6 +65,7 @@ impl LmdbSession {
             redo,
             spent: Spent::default(),
             timeout: Some(Duration::from_secs(10)),
+            definitions: None,
             writes: 0,
             _hold: hold,
         })
@@ -98,11 +101,13 @@ impl LmdbSession {
         // The commit makes this connection's own snapshot useless, and while it lives no page it shows can be used again.
         self.kept.lock().let_go();
         enter(shared, self.timeout)?;
-        let written = begin(shared, Spent { puts: puts as u64, bytes: bytes as u64 }).and_then(|mut writer| {
-            let result = f(&mut Work { shared, writer: &mut writer, redo })?;
-            commit(shared, writer, redo)?;
-            Ok(result)
-        });
+        let spent = Spent { puts: puts as u64, bytes: bytes as u64 };
+        let written =
+            check_definitions(shared, self.definitions).and_then(|()| begin(shared, spent)).and_then(|mut writer| {
+                let result = f(&mut Work { shared, writer: &mut writer, redo })?;
+                commit(shared, writer, redo)?;
+                Ok(result)
+            });
         shared.gate.leave(&shared.header.fields().gate);
         redo.clear();
         written
@@ -161,6 +166,15 @@ fn commit(shared: &Shared, writer: Writer, redo: &mut Redo) -> Result<()> {
     fault::point("committed");
     log::accept(fields);
     Ok(())
+}
+
+/// Whether the definitions of indexes are those that a write was made for. The caller is inside the gate.
+#[inline]
+fn check_definitions(shared: &Shared, expected: Option<u64>) -> Result<()> {
+    match expected {
+        Some(count) if count != shared.header.fields().definitions() => Err(Error::Outdated),
+        _ => Ok(()),
+    }
 }
 
 /// Reserves the blocks that the next commit may need at most: what is put may be written twice over by splits, and every
@@ -445,6 +459,18 @@ impl Session for LmdbSession {
     #[inline]
     fn version(&mut self) -> u64 {
         (self.shared.env.last_transaction() << 24).wrapping_add(self.writes)
+    }
+
+    fn definitions(&self) -> u64 {
+        self.shared.header.fields().definitions()
+    }
+
+    fn count_definitions(&mut self) {
+        self.shared.header.fields().count_definitions();
+    }
+
+    fn expect_definitions(&mut self, count: u64) {
+        self.definitions = Some(count);
     }
 
     fn set_timeout(&mut self, timeout: Option<Duration>) {

@@ -14,6 +14,8 @@ use crate::patience;
 #[derive(Default)]
 pub struct Gate {
     mutex: Arc<Mutex<()>>,
+    /// Counts changes of the definitions of indexes. Only who is inside changes it.
+    pub definitions: AtomicU64,
     /// The thread that is inside, since waiting for oneself could never end; 0 when none is.
     owner: Arc<AtomicU64>,
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Bound as Edge;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use sled::{IVec, Tree};
@@ -25,6 +26,8 @@ pub struct SledSession {
     transaction: Option<Transaction>,
     held: Option<Kept>,
     timeout: Option<Duration>,
+    /// The count of definitions that single writes are made for, where it matters.
+    definitions: Option<u64>,
     /// Counts what changes only for this session: the writes of its transactions, and their end.
     changed: u64,
 }
@@ -36,7 +39,17 @@ struct Transaction {
 
 impl SledSession {
     pub(super) fn new(moments: Arc<Moments>, gate: Arc<Gate>) -> SledSession {
-        SledSession { moments, gate, transaction: None, held: None, timeout: Some(Duration::from_secs(10)), changed: 0 }
+        let timeout = Some(Duration::from_secs(10));
+        SledSession { moments, gate, transaction: None, held: None, timeout, definitions: None, changed: 0 }
+    }
+
+    /// Goes through the gate for one write, if the definitions of indexes are those that it was made for.
+    fn enter(&self) -> Result<Pass> {
+        let pass = self.gate.enter(self.timeout)?;
+        match self.definitions {
+            Some(count) if count != self.gate.definitions.load(Ordering::Relaxed) => Err(Error::Outdated),
+            _ => Ok(pass),
+        }
     }
 
     /// Runs `f` on what this session sees: its transaction, else the moment it holds, else the present.
@@ -179,7 +192,7 @@ impl Session for SledSession {
             self.changed += 1;
             return Ok(());
         }
-        let _pass = self.gate.enter(self.timeout)?;
+        let _pass = self.enter()?;
         self.moments.put(key, Some(value.into()))
     }
 
@@ -188,7 +201,7 @@ impl Session for SledSession {
             self.changed += 1;
             return stage(&self.moments, batch, &mut transaction.changes);
         }
-        let _pass = self.gate.enter(self.timeout)?;
+        let _pass = self.enter()?;
         let mut changes = Changes::default();
         stage(&self.moments, batch, &mut changes)?;
         self.moments.commit(&changes)
@@ -204,7 +217,7 @@ impl Session for SledSession {
             self.changed += 1;
             return Ok(());
         }
-        let _pass = self.gate.enter(self.timeout)?;
+        let _pass = self.enter()?;
         let old = self.moments.read(|tree| tree.get(key))?;
         change(old.as_deref(), &mut next)?;
         check(&next)?;
@@ -250,6 +263,18 @@ impl Session for SledSession {
 
     fn version(&mut self) -> u64 {
         (self.moments.commits() << 24).wrapping_add(self.changed)
+    }
+
+    fn definitions(&self) -> u64 {
+        self.gate.definitions.load(Ordering::Relaxed)
+    }
+
+    fn count_definitions(&mut self) {
+        self.gate.definitions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn expect_definitions(&mut self, count: u64) {
+        self.definitions = Some(count);
     }
 
     fn set_timeout(&mut self, timeout: Option<Duration>) {
