@@ -266,6 +266,24 @@ fn a_damaged_frame_ends_the_replay() {
     assert!(model::verify(&*store, &scene.progress) < scene.progress.committed());
 }
 
+/// Where the log is gone and the machine was not restarted, the working file has everything, and the durable file is made
+/// anew from it.
+#[test]
+fn a_lost_log_is_made_up_for_by_the_working_file() {
+    let scene = Scene::new(Durability::Relaxed);
+    let writer = scene.start("write", "", 0);
+    wait_until("the writer", || scene.progress.committed() > 50);
+    writer.kill();
+    for entry in fs::read_dir(&scene.store).unwrap().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("log.") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    scene.verify(1, "without its log");
+    fs::remove_file(scene.store.join("working.mdb")).unwrap();
+    scene.verify(1, "from the new durable file");
+}
+
 /// What is damaged is said with the file's path and what to do, and nothing is changed.
 #[test]
 fn damage_is_told_with_path_and_advice() {
