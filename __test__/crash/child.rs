@@ -7,7 +7,7 @@ use std::process::{Child as Process, Command, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use caretdb::engine::{Durability, Engine, Session};
+use caretdb::engine::{Durability, Engine, Session, open};
 use memmap2::MmapRaw;
 
 use crate::{disk, model};
@@ -173,7 +173,9 @@ pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 /// - `cut <n>`: as `share`, on two threads, until the power is cut at the n-th sync of any file; `cut-unreserved <n>`: the
 ///   same without reserved blocks;
 /// - `once`: opens, does ten transactions, closes;
-/// - `stay`: opens, does ten transactions, and keeps the store open.
+/// - `stay`: opens, does ten transactions, and keeps the store open;
+/// - `exit`: opens, does ten transactions, and ends as `process.exit()` does, with no flusher at work;
+/// - `flush`: as `stay`, with a sync after each and no flusher at work.
 #[test]
 fn plays_its_part() {
     let (Some(store), Ok(part)) = (std::env::var_os(STORE).map(PathBuf::from), std::env::var(PART)) else { return };
@@ -189,7 +191,11 @@ fn plays_its_part() {
         disk::arm(&store, count.parse().unwrap());
     }
     loop {
-        let opened = match model::store(&store, durability) {
+        let mut options = model::options(Some(durability));
+        if part == "flush" || part == "exit" {
+            options.flush_interval = Duration::from_secs(600);
+        }
+        let opened = match open(&store, &options) {
             Ok(opened) => opened,
             Err(error) => {
                 eprintln!("cannot open: {error}");
@@ -211,6 +217,14 @@ fn plays_its_part() {
                 write(&*opened, &progress, false, 10);
                 std::thread::sleep(Duration::from_secs(600));
             }
+            "exit" => {
+                write(&*opened, &progress, false, 10);
+                std::process::exit(0)
+            }
+            "flush" => loop {
+                write(&*opened, &progress, false, 1);
+                opened.sync().unwrap();
+            },
             _ => write(&*opened, &progress, true, 10),
         }
         drop(opened);

@@ -162,6 +162,24 @@ fn a_writer_killed_at_any_step_loses_no_returned_write() {
     }
 }
 
+/// What a process logged and did not commit must not be taken for committed by those who live on: it would be in the
+/// durable file, and not in the working file.
+#[test]
+fn a_frame_left_pending_is_cut_when_it_was_not_committed() {
+    for pass in 2..6 {
+        kill_at("append-written", pass, true, true, Durability::Relaxed);
+    }
+}
+
+/// And what it had committed must be kept, though it never came to say so.
+#[test]
+fn a_frame_left_pending_is_kept_when_it_was_committed() {
+    for pass in 2..6 {
+        kill_at("committed", pass, true, true, Durability::Relaxed);
+        kill_at("committed", pass, false, true, Durability::Relaxed);
+    }
+}
+
 #[test]
 fn a_process_killed_while_it_opens_or_closes_loses_no_returned_write() {
     for place in CYCLING {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use caretdb::engine::{Durability, Engine, open};
+use caretdb::engine::{Durability, Engine, Options, open};
 
 use crate::child::{figure, wait_until};
 use crate::kills::Scene;
@@ -17,8 +17,12 @@ fn fill(store: &dyn Engine, scene: &Scene, count: u64) -> u64 {
     (0..count).map(|_| model::next(&mut *session, &scene.progress, true).unwrap()).last().unwrap()
 }
 
-/// Copies a store's folder as a person would.
-fn copy(from: &Path, to: &Path) {
+/// Copies a store's folder as a person would, once nobody writes there.
+fn copy(store: Option<&dyn Engine>, from: &Path, to: &Path) {
+    if let Some(store) = store {
+        store.sync().unwrap();
+        wait_until("the checkpointer", || figure(store, "backlogBytes") == 0);
+    }
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());
@@ -44,14 +48,14 @@ fn error_of(folder: &Path) -> String {
 #[test]
 fn a_stopped_flusher_keeps_nobody_waiting() {
     let scene = Scene::new(Durability::Strict);
-    let child = scene.start("share", "flush-begun:4:stop", 0);
-    wait_until("the child", || scene.progress.committed() > 0);
-    let before = scene.progress.committed();
+    let child = scene.start("flush", "flush-begun:4:stop", 0);
+    wait_until("the child to stand still", || child.is_stopped());
     let store = model::store(&scene.store, Durability::Strict).unwrap();
     let mut session = store.session().unwrap();
-    wait_until("a write beside it", || model::next(&mut *session, &scene.progress, false).is_ok());
+    let number = model::next(&mut *session, &scene.progress, false).unwrap();
     store.sync().unwrap();
-    assert!(model::verify(&*store, &scene.progress) > before);
+    assert_eq!(figure(&*store, "unflushedBytes"), 0);
+    assert_eq!(model::verify(&*store, &scene.progress), number);
     child.kill();
 }
 
@@ -104,9 +108,8 @@ fn an_aborted_transaction_leaves_no_trace() {
         session.abort();
         session.put(b"same length", &[b's', round, 2]).unwrap();
     }
-    store.sync().unwrap();
     let copied = scene.store.with_extension("copied");
-    copy(&scene.store, &copied);
+    copy(Some(&*store), &scene.store, &copied);
     let store = model::store(&copied, Durability::Relaxed).unwrap();
     let mut value = Vec::new();
     assert!(store.session().unwrap().get(b"same length", &mut value).unwrap());
@@ -125,9 +128,8 @@ fn a_transaction_larger_than_the_log_is_whole() {
     }
     session.commit().unwrap();
     session.put(b"after", b"s").unwrap();
-    store.sync().unwrap();
     let copied = scene.store.with_extension("copied");
-    copy(&scene.store, &copied);
+    copy(Some(&*store), &scene.store, &copied);
     drop((session, store));
     for folder in [&copied, &scene.store] {
         let store = model::store(folder, Durability::Relaxed).unwrap();
@@ -143,12 +145,11 @@ fn a_copied_folder_and_a_copied_durable_file_have_everything() {
     let scene = Scene::new(Durability::Relaxed);
     let store = model::store(&scene.store, Durability::Relaxed).unwrap();
     let number = fill(&*store, &scene, 400);
-    store.sync().unwrap();
     let open_copy = scene.store.with_extension("open");
-    copy(&scene.store, &open_copy);
+    copy(Some(&*store), &scene.store, &open_copy);
     drop(store);
     let closed_copy = scene.store.with_extension("closed");
-    copy(&scene.store, &closed_copy);
+    copy(None, &scene.store, &closed_copy);
     let durable = scene.store.with_extension("durable");
     fs::create_dir(&durable).unwrap();
     fs::copy(scene.store.join("durable.mdb"), durable.join("durable.mdb")).unwrap();
@@ -332,6 +333,19 @@ fn a_normal_end_flushes_first() {
     assert_eq!(model::verify(&*store, &scene.progress), 10);
 }
 
+/// So it is with `process.exit()`, which closes nothing.
+#[test]
+fn an_abrupt_exit_flushes_too() {
+    let scene = Scene::new(Durability::Relaxed);
+    let mut child = scene.start("exit", "", 0);
+    assert!(child.ends_within(Duration::from_secs(30)));
+    let slow = Options { flush_interval: Duration::from_secs(600), ..model::options(None) };
+    let store = open(&scene.store, &slow).unwrap();
+    let end = figure(&*store, "logBytes");
+    assert!(end > 4096 && figure(&*store, "flushedBytes") == end);
+    assert_eq!(model::verify(&*store, &scene.progress), 10);
+}
+
 /// Another folder that takes the store's name gets nothing of it.
 #[test]
 fn a_folder_replaced_underneath_is_left_alone() {
@@ -351,4 +365,60 @@ fn a_folder_replaced_underneath_is_left_alone() {
     drop((session, store));
     let store = model::store(&moved, Durability::Relaxed).unwrap();
     assert!(model::verify(&*store, &scene.progress) >= number);
+}
+
+/// A small file system in memory, for as long as this lives. None where this process may not mount one.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn new() -> Option<SmallDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = std::process::Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=24m", "tmpfs"]).arg(folder.path());
+        let mounted = command.stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success());
+        mounted.then_some(SmallDisk(folder))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+/// A disk that really is full: the writes get their code, what was stored stays, and with room again all goes on.
+#[test]
+fn a_small_disk_fills_and_nothing_breaks() {
+    let Some(disk) = SmallDisk::new() else {
+        println!("skipped: this process may not mount a file system");
+        return;
+    };
+    let folder = disk.0.path().join("store");
+    fs::create_dir(&folder).unwrap();
+    let ballast = disk.0.path().join("ballast");
+    fs::write(&ballast, vec![1; 8 << 20]).unwrap();
+    let store = model::store(&folder, Durability::Relaxed).unwrap();
+    let mut session = store.session().unwrap();
+    let value = |number: u32| [b"s".as_slice(), &number.to_be_bytes(), &[7; 900]].concat();
+    let mut stored = 0;
+    let code = loop {
+        match session.put(format!("key {stored:08}").as_bytes(), &value(stored)) {
+            Ok(()) => stored += 1,
+            Err(error) => break error.code(),
+        }
+    };
+    assert_eq!(code, "ERR_DISK_FULL");
+    let whole = |session: &mut dyn caretdb::engine::Session| {
+        let mut found = Vec::new();
+        (0..stored).all(|n| session.get(format!("key {n:08}").as_bytes(), &mut found).unwrap() && found == value(n))
+    };
+    assert!(stored > 1_000 && whole(&mut *session), "{stored}");
+    fs::remove_file(&ballast).unwrap();
+    session.put(b"room again", b"s").unwrap();
+    store.sync().unwrap();
+    wait_until("the checkpointer", || figure(&*store, "backlogBytes") == 0);
+    drop((session, store));
+    let store = model::store(&folder, Durability::Relaxed).unwrap();
+    let mut session = store.session().unwrap();
+    assert!(whole(&mut *session) && session.get(b"room again", &mut Vec::new()).unwrap());
 }

@@ -1,8 +1,9 @@
 //! What durability costs, and how the log and the durable file keep up: sequential and random sets with `relaxed` beside
-//! `process` in the same run, the time until the durable file has everything, and what a minute of random inserts and of
-//! overwriting does to the files.
+//! `process` in the same run, the time until the durable file has everything, acknowledged sets beside the disk's own
+//! syncs, what a minute of random inserts and of overwriting does to the files, and how long a store takes to open when
+//! its working file must be rebuilt.
 //!
-//!     cargo run --release --example durability -- [keys] [seconds of growth]
+//!     cargo run --release --example durability -- [keys] [seconds of growth] [MiB to open]
 //!
 //! One set is one call and one commit. Quote the ratios: they come from one run, the rates depend on the machine.
 
@@ -18,7 +19,7 @@ const ROUNDS: usize = 5;
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
-    let (keys, seconds) = (number(1_000_000), number(60));
+    let (keys, seconds, mebibytes) = (number(1_000_000), number(60), number(1024));
     println!("{keys} keys of 14 bytes, values of 11 bytes; ns a set, median of {ROUNDS}");
     compare("sequential", keys, |i| i);
     compare("random", keys, scramble);
@@ -26,6 +27,7 @@ fn main() {
     for (name, distinct) in [("inserting at random", u64::MAX), ("overwriting 100,000 keys", 100_000)] {
         grow(name, Duration::from_secs(seconds), distinct);
     }
+    reopen(mebibytes);
 }
 
 /// Times both durabilities in turns, so that the machine's moods strike both.
@@ -154,6 +156,54 @@ fn grow(name: &str, time: Duration, distinct: u64) {
         sizes(folder.path(), "durable") >> 20,
         peak_memory() >> 10
     );
+}
+
+/// Times the opening of a store without a usable working file: with everything in the durable file, and with a part of
+/// it only in the log.
+fn reopen(mebibytes: u64) {
+    let folder = folder();
+    let value = [b's'; 4000];
+    let fill = |store: &dyn Engine, from: u64, mebibytes: u64| {
+        let mut session = store.session().expect("session");
+        session.set_timeout(None);
+        for number in from..from + mebibytes * 256 {
+            session.put(format!("^large {:016x}", scramble(number)).as_bytes(), &value).expect("put");
+        }
+        store.sync().expect("sync");
+    };
+    let store = self::store(folder.path(), Durability::Relaxed);
+    fill(&*store, 0, mebibytes);
+    drop(store);
+    // A store whose checkpointer never came: the log holds a tenth.
+    let options = Options { flush_interval: Duration::from_secs(3600), ..Options::default() };
+    let late = open(folder.path(), &options).expect("a store");
+    fill(&*late, 1 << 40, mebibytes / 10);
+    let copied = tempfile::tempdir().expect("a temporary folder");
+    let begun = Instant::now();
+    for entry in std::fs::read_dir(folder.path()).expect("the store's folder").flatten() {
+        let name = entry.file_name();
+        if name == "durable.mdb" || name.to_string_lossy().starts_with("log.") {
+            std::fs::copy(entry.path(), copied.path().join(name)).expect("a copy");
+        }
+    }
+    let copying = begun.elapsed();
+    drop(late);
+    let begun = Instant::now();
+    drop(self::store(copied.path(), Durability::Relaxed));
+    let with_log = begun.elapsed();
+    std::fs::remove_file(copied.path().join("working.mdb")).expect("removed");
+    let begun = Instant::now();
+    let store = self::store(copied.path(), Durability::Relaxed);
+    println!(
+        "opening {} MiB: {:.2} s without a working file, {:.2} s with {} MiB of it only in the log (and closing again); plain \
+         copies of these files took {:.2} s",
+        sizes(copied.path(), "durable") >> 20,
+        begun.elapsed().as_secs_f64(),
+        with_log.as_secs_f64(),
+        mebibytes / 10,
+        copying.as_secs_f64()
+    );
+    drop(store);
 }
 
 fn put(session: &mut dyn Session, number: u64) {

@@ -11,6 +11,7 @@ mod background;
 mod checkpoint;
 mod chunks;
 mod durable;
+mod exit;
 mod fault;
 mod files;
 mod flush;
@@ -103,6 +104,7 @@ impl Lmdb {
         let shared = Arc::new(Shared::new(path, opened));
         let mut hold = Hold { shared: Some(Arc::clone(&shared)), folder, threads: Vec::new() };
         hold.threads = background::start(&shared, options.flush_interval)?;
+        exit::flush_at_exit(&shared);
         Ok(Lmdb { hold: Arc::new(hold) })
     }
 
