@@ -27,6 +27,8 @@ pub const OWN_GLOBAL: &str = "%caretdb";
 pub struct Store {
     engine: Box<dyn Engine>,
     path: PathBuf,
+    /// What tells the folder from another that took its name.
+    identity: (u64, u64),
 }
 
 /// The stores this process has open, by canonical path. The map is held while one opens, so that two threads share it.
@@ -51,7 +53,10 @@ impl Store {
         let path = path.map_or_else(default_path, Path::to_path_buf);
         let path = settle_folder(&path, options.create)?;
         let mut open = OPEN.lock();
-        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
+        let identity = identity(&path)?;
+        // A folder that was deleted or moved away and made anew is another store.
+        let here = open.get(&path).and_then(Weak::upgrade).filter(|store| store.identity == identity);
+        if let Some(store) = here {
             if store.engine.name() != options.engine {
                 return Err(Error::Argument(format!(
                     "{} is open in this process with the engine '{}', not '{}'",
@@ -72,7 +77,7 @@ impl Store {
             }
             return Ok(store);
         }
-        let store = Arc::new(Store { engine: engine::open(&path, options)?, path: path.clone() });
+        let store = Arc::new(Store { engine: engine::open(&path, options)?, path: path.clone(), identity });
         open.retain(|_, store| store.strong_count() > 0);
         open.insert(path, Arc::downgrade(&store));
         Ok(store)
@@ -152,6 +157,18 @@ fn settle_folder(path: &Path, create: bool) -> Result<PathBuf> {
         return Err(Error::io("a store is a folder, not a file:", &path, std::io::ErrorKind::NotADirectory.into()));
     }
     Ok(path)
+}
+
+#[cfg(unix)]
+fn identity(folder: &Path) -> Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let about = fs::metadata(folder).map_err(|e| Error::io("cannot look at", folder, e))?;
+    Ok((about.dev(), about.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(folder: &Path) -> Result<(u64, u64)> {
+    fs::metadata(folder).map(|_| (1, 1)).map_err(|e| Error::io("cannot look at", folder, e))
 }
 
 /// One user's way into a store. Operations are in [`crate::global`], [`crate::cursor`], [`crate::document`],

@@ -35,6 +35,11 @@ pub fn exists(path: &Path) -> Result<bool> {
     path.try_exists().map_err(|e| Error::io("cannot look at", path, e))
 }
 
+/// How many bytes a file has.
+pub fn length(path: &Path) -> Result<u64> {
+    fs::metadata(path).map(|about| about.len()).map_err(|e| Error::io("cannot look at", path, e))
+}
+
 /// Makes sure that the folder's present names are found after a power cut.
 pub fn sync_folder(folder: &Path) -> Result<()> {
     #[cfg(unix)]

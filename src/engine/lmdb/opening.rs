@@ -141,6 +141,12 @@ impl Opening<'_> {
 
     fn settle_unlogged(&self) -> Result<()> {
         let fields = self.fields();
+        if self.is_ours()? && !self.has_its_length()? {
+            return Err(Error::Corrupt {
+                path: self.working.clone(),
+                what: "it does not have the length it had. Restore a backup into an empty folder".to_owned(),
+            });
+        }
         if !self.is_trusted()? {
             if files::exists(&self.working)? {
                 put_aside(&self.working)?;
@@ -166,7 +172,18 @@ impl Opening<'_> {
 
     /// Whether the working file there is this store's, and whole.
     fn is_trusted(&self) -> Result<bool> {
+        Ok(self.is_ours()? && self.has_its_length()?)
+    }
+
+    /// Whether it is the file that the header knows, from this boot or left whole by the last closer.
+    fn is_ours(&self) -> Result<bool> {
         Ok(files::exists(&self.working)? && self.fields().vouches_for(files::identity(&self.working)?, boot()))
+    }
+
+    /// Whether it is as long as its map, which only a hand from outside can change. Unmapped files grow as they need.
+    fn has_its_length(&self) -> Result<bool> {
+        let length = files::length(&self.working)?;
+        Ok(self.place != Place::Reserves || length == self.fields().map_size())
     }
 
     /// Makes sure that the log goes on from the durable file to the last committed frame. If not, the epoch 0 says that

@@ -19,6 +19,7 @@ pub const HEAD: u64 = 64;
 /// The first position of a log: 0 means nowhere.
 pub const FIRST: u64 = 4096;
 const MAGIC: &[u8; 8] = b"CARETLOG";
+const PAGE: u64 = 4096;
 const LEAST: u64 = 1 << 20;
 const MOST: u64 = 64 << 20;
 
@@ -61,8 +62,17 @@ impl Segment {
     /// # Errors
     /// [`Error::DiskFull`], or the system's answer; no file is left then.
     pub fn create(folder: &Path, start: u64, frame: u64, backlog: u64, way: Way) -> Result<Segment> {
+        let needed = (frame + HEAD).next_multiple_of(PAGE);
+        let wanted = (backlog * 2).clamp(LEAST, MOST).max(needed);
+        match Segment::create_with(folder, start, wanted, way) {
+            // A small one still lets the store go on, and the checkpointer make room.
+            Err(Error::DiskFull { .. }) if wanted > needed => Segment::create_with(folder, start, needed, way),
+            made => made,
+        }
+    }
+
+    fn create_with(folder: &Path, start: u64, bytes: u64, way: Way) -> Result<Segment> {
         let path = path(folder, start);
-        let bytes = (backlog * 2).clamp(LEAST, MOST).max(frame + HEAD).next_multiple_of(4096);
         // Left by a process that died before it could tell anybody of it.
         files::remove(&path)?;
         let file = OpenOptions::new()

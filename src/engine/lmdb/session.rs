@@ -361,7 +361,11 @@ impl Session for LmdbSession {
 
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.write(1 + value.len() / chunks::INLINE, key.len() + value.len(), |work| work.store(key, value))
+        chunks::check(value)?;
+        let pieces = 1 + value.len() / chunks::INLINE;
+        // A chunk fills its page, so of a large value only the keys of its chunks can be written twice over by splits.
+        let bytes = if pieces == 1 { key.len() + value.len() } else { pieces * key.len() + value.len() / 2 };
+        self.write(pieces, bytes, |work| work.store(key, value))
     }
 
     fn apply(&mut self, batch: &Batch) -> Result<()> {

@@ -104,6 +104,21 @@ pub fn fill_with_zeros(mut file: &File, bytes: usize) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Makes LMDB's lock file, where there is none, with the blocks that `readers` slots need: it is mapped, and a slot in a
+/// hole would kill the process on a full disk.
+pub fn make_lock_file(path: &Path, readers: u32) -> Result<()> {
+    const SLOT: u64 = 64;
+    const HEAD: u64 = 4096;
+    match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(Error::io("cannot make", path, error)),
+        Ok(file) => allocate(&file, 0, HEAD + SLOT * u64::from(readers)).map_err(|error| {
+            let _ = std::fs::remove_file(path);
+            Error::io("cannot reserve space for", path, error)
+        }),
+    }
+}
+
 /// Gives a new file its length, and its blocks too where they are to be `reserved`.
 pub fn fill(file: &File, bytes: u64, reserved: bool) -> io::Result<()> {
     if reserved {

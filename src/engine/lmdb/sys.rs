@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lmdb_master_sys as ffi;
 
+use super::{PAGE, files, space};
 use crate::error::{Error, Result};
 
 /// The environment: one mapped file and its lock file.
@@ -40,6 +41,7 @@ impl Env {
     pub fn open(path: &Path, map_size: u64, max_readers: u32, sync: Syncing) -> Result<Env> {
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| Error::Argument("a store's path must not hold NUL".to_owned()))?;
+        space::make_lock_file(&files::lock_of(path), max_readers)?;
         let mut raw = ptr::null_mut();
         let flags = ffi::MDB_NOSUBDIR
             | ffi::MDB_NOTLS
@@ -55,7 +57,14 @@ impl Env {
             let size = usize::try_from(map_size).unwrap_or(usize::MAX);
             check(ffi::mdb_env_set_mapsize(raw, size as ffi::mdb_size_t), path)?;
             check(ffi::mdb_env_set_maxreaders(raw, max_readers), path)?;
+            if files::exists(path)? && (1..2 * PAGE).contains(&files::length(path)?) {
+                return Err(cut_short(path));
+            }
             check(ffi::mdb_env_open(raw, name.as_ptr(), flags, 0o660), path)?;
+            // A page behind the file's end would kill the process that reads it through the map.
+            if files::length(path)? < opened.used_pages() * PAGE {
+                return Err(cut_short(path));
+            }
             opened.open_main()?;
             Ok(opened)
         }
@@ -393,6 +402,14 @@ impl Cursor {
     pub fn delete(&mut self) -> Result<()> {
         // SAFETY: the cursor belongs to a live write transaction.
         check(unsafe { ffi::mdb_cursor_del(self.cursor, 0) }, &self.path)
+    }
+}
+
+#[cold]
+fn cut_short(path: &Path) -> Error {
+    Error::Corrupt {
+        path: path.to_path_buf(),
+        what: "it is shorter than what it says it holds. Restore a backup into an empty folder".to_owned(),
     }
 }
 
