@@ -128,12 +128,14 @@ impl Pair {
         }
     }
 
-    /// Compares every index with the data, as each connection sees both.
+    /// Compares every index with the data, as each connection sees both. There are no entries beside those of the indexes.
     pub fn compare(&mut self) {
         for connection in &mut self.connections {
+            let mut count = 0;
             for index in INDEXES {
-                compare(connection, key(index.node).as_bytes(), index.name, index.steps, index.unique);
+                count += compare(connection, key(index.node).as_bytes(), index.name, index.steps, index.unique);
             }
+            assert_eq!(leaves(connection, key(&["%caretdb", "entry"]).as_bytes()).len(), count);
         }
     }
 }
@@ -233,14 +235,15 @@ fn order(one: &[u8], two: &[u8]) -> Ordering {
     }
 }
 
-pub fn compare(db: &mut Connection, node: &[u8], name: &str, path: &[&str], unique: bool) {
+/// Compares an index, where there is one, with the data, and says how many entries it has.
+pub fn compare(db: &mut Connection, node: &[u8], name: &str, path: &[&str], unique: bool) -> usize {
     let mut shown = Vec::new();
     let answered = db.find(node, name, &Query::default(), &mut |hit| {
         shown.push((hit.position.to_vec(), hit.child.to_vec(), hit.json.to_vec()));
         Ok(true)
     });
     if answered.is_err_and(|error| error.code() == "ERR_ARG") {
-        return;
+        return 0;
     }
     let held = looked_up(db, node, path);
     let expected: Vec<_> = held.iter().map(|(_, child)| child.clone()).collect();
@@ -255,6 +258,7 @@ pub fn compare(db: &mut Connection, node: &[u8], name: &str, path: &[&str], uniq
     }
     let positions: Vec<_> = shown.into_iter().map(|(position, ..)| position).collect();
     compare_ranges(db, node, name, &held, &positions);
+    positions.len()
 }
 
 /// Asks for stretches of an index and compares them with stretches of what it holds.
