@@ -34,7 +34,7 @@ export async function repl(context, options) {
     output: interactive ? process.stdout : undefined,
     terminal: interactive,
     prompt: '> ',
-    history: past,
+    history: [...past],
     historySize: HISTORY_LINES,
     removeHistoryDuplicates: true,
     completer: (/** @type {string} */ line) => complete(db, line),
@@ -44,7 +44,7 @@ export async function repl(context, options) {
   if (interactive) lines.prompt();
   for await (const line of lines) {
     if (/^\s*\.?(exit|quit)\s*$/.test(line)) break;
-    if (interactive && line.trim() !== '') past.unshift(line);
+    if (line.trim() !== '' && line !== past[0]) past.unshift(line);
     if (!obey(line, context, options)) status = REFUSED;
     if (interactive) lines.prompt();
   }

@@ -69,7 +69,8 @@ class GoReader {
     if (this.#open !== undefined) {
       const open = this.#open;
       this.#open = undefined;
-      return open === 'wrong' ? undefined : { ...open, value: this.#charset.value(text) };
+      if (open === 'wrong') return undefined;
+      return { name: open.name, subscripts: open.subscripts, value: this.#charset.value(text) };
     }
     if (this.#head.takes(text) || text === '') return undefined;
     this.#open = 'wrong';
