@@ -210,4 +210,28 @@ mod tests {
         .unwrap();
         assert_eq!(shown, [r#""a""#, r#""b""#, r#""d""#]);
     }
+    #[test]
+    fn what_a_batch_puts_and_then_deletes_leaves_no_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut db = Store::open(Some(folder.path()), &Options::default()).unwrap().connect(false).unwrap();
+        let mut node = Key::new();
+        node.global("P").unwrap();
+        db.create_index(node.as_bytes(), "own", "[]", false).unwrap();
+        let (mut batch, mut end) = (Batch::new(), Vec::new());
+        batch.put(child(1.0).as_bytes(), b"\x01a");
+        key::subtree_end(node.as_bytes(), &mut end);
+        batch.delete_range(node.as_bytes(), &end);
+        batch.put(child(2.0).as_bytes(), b"\x01b");
+        batch.put(child(3.0).as_bytes(), b"\x01c");
+        key::subtree_end(child(3.0).as_bytes(), &mut end);
+        batch.delete_range(child(3.0).as_bytes(), &end);
+        db.apply(&batch).unwrap();
+        let mut shown = Vec::new();
+        db.find(node.as_bytes(), "own", &Query::default(), &mut |hit| {
+            shown.push(hit.json.to_vec());
+            Ok(true)
+        })
+        .unwrap();
+        assert_eq!(shown, [br#""b""#]);
+    }
 }
