@@ -13,6 +13,7 @@ export const DocumentText = {
   /**
    * @param {unknown} document anything JSON.stringify takes; bytes are kept
    * @returns {string}
+   * @throws {TypeError | RangeError} `ERR_ARG`; `ERR_KEY_TOO_LONG` where it has more levels than can be followed
    */
   of(document) {
     let text;
@@ -20,6 +21,8 @@ export const DocumentText = {
       if (hasBytes(document, 0, undefined)) return MARK + JSON.stringify(withMarks(document));
       text = JSON.stringify(document);
     } catch (cause) {
+      if (cause instanceof RangeError && !('code' in cause))
+        throw Object.assign(cause, { code: 'ERR_KEY_TOO_LONG' });
       // Cycles, bigints and detached bytes; what a program's own toJSON throws is its own.
       if (!(cause instanceof TypeError) || 'code' in cause) throw cause;
       throw Object.assign(failure('ERR_ARG', `this is no document: ${cause.message}`), { cause });

@@ -103,6 +103,11 @@ export function checkRange(range) {
   for (const name of Object.keys(range)) {
     if (!OPTIONS.has(name)) throw failure('ERR_ARG', `a range has no option ${JSON.stringify(name)}`);
   }
+  for (const at of [range.from, range.to, range.after, range.before]) {
+    // It would be the place of the node itself, which is none of its leaves.
+    if (Array.isArray(at) && at.length === 0)
+      throw failure('ERR_ARG', 'a bound must have at least one subscript: leave it out where there is none');
+  }
   const { limit, prefix, as, reverse } = range;
   if (limit !== undefined && !(limit === Number.POSITIVE_INFINITY || (Number.isInteger(limit) && limit >= 0)))
     throw failure('ERR_ARG', 'limit must be a whole number of entries');

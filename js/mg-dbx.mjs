@@ -6,8 +6,20 @@ import { SHAPES } from './iterate.mjs';
 
 /** @type {typeof import('../index.d.ts').server} */
 export const server = addon.server;
+/** @type {WeakMap<object, any>} the connection of each mglobal: what is made of several calls may need a transaction of it */
+const connections = new WeakMap();
+
+class ConnectedGlobal extends addon.mglobal {
+  /** @param {any[]} parameters the connection first */
+  constructor(...parameters) {
+    super(...parameters);
+    connections.set(this, parameters[0]);
+  }
+}
+Object.defineProperty(ConnectedGlobal, 'name', { value: 'mglobal' });
+
 /** @type {typeof import('../index.d.ts').mglobal} */
-export const mglobal = addon.mglobal;
+export const mglobal = /** @type {any} */ (ConnectedGlobal);
 /** @type {typeof import('../index.d.ts').mcursor} */
 export const mcursor = addon.mcursor;
 /** @type {typeof import('../index.d.ts').mclass} */
@@ -44,6 +56,25 @@ function underLock(global, method, subscripts, options, work) {
 }
 
 /**
+ * Runs `work` so that all of its writes are stored or none.
+ *
+ * @param {any} connection
+ * @param {() => void} work
+ */
+function asOne(connection, work) {
+  // Without an open store there is nothing to undo.
+  if (connection.path() === '') return work();
+  connection.start();
+  try {
+    work();
+  } catch (error) {
+    connection.rollback();
+    throw error;
+  }
+  connection.commit();
+}
+
+/**
  * Splits the partial key from the last arguments.
  *
  * @param {unknown} value
@@ -71,7 +102,7 @@ Object.defineProperties(mglobal.prototype, {
     configurable: true,
     writable: true,
     /**
-     * Stores child nodes: `setchildnodes([...partialKey,] nodes[, options])`.
+     * Stores child nodes, all or none: `setchildnodes([...partialKey,] nodes[, options])`.
      *
      * @this {any}
      * @param {...any} parameters
@@ -87,8 +118,13 @@ Object.defineProperties(mglobal.prototype, {
       const rows = [...nodes.entries()]
         .filter(([index]) => index in nodes)
         .map(([index, node]) => (options.numerickeys ? [index, node] : childRow(index, node)));
+      // As the last argument a function would be a callback, called after the end.
+      if (rows.some((row) => typeof row.at(-1) === 'function'))
+        throw failure('ERR_ARG', 'setchildnodes: a function cannot be stored');
       return underLock(this, 'setchildnodes', parameters, options, () => {
-        for (const row of rows) this.set(...parameters, ...row);
+        asOne(connections.get(this), () => {
+          for (const row of rows) this.set(...parameters, ...row);
+        });
         return '';
       });
     },

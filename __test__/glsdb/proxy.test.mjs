@@ -208,4 +208,40 @@ describe('an object', () => {
     things.a = JSON.parse('{"then":"not a promise"}');
     assert.equal((await things.a).then.valueOf(), 'not a promise');
   });
+
+  test('cannot be frozen, and stays usable', () => {
+    things.a = { x: 1 };
+    things.list = [1, 2];
+    for (const proxy of [things.a, things.list]) {
+      for (const refused of [Object.freeze, Object.seal, Object.preventExtensions]) {
+        assert.throws(() => refused(proxy), { name: 'TypeError', code: 'ERR_ARG', message: /frozen/ });
+      }
+      assert.equal(Object.isExtensible(proxy), true);
+    }
+    things.a.y = 2;
+    things.list.push(3);
+    assert.deepEqual(root.document, { a: { x: 1, y: 2 }, list: [1, 2, 3] });
+  });
+
+  test('has no properties that a store cannot keep', () => {
+    things.a = { x: 1 };
+    things.list = [1];
+    for (const [proxy, name] of [
+      [things.a, 'y'],
+      [things.list, '1'],
+    ]) {
+      for (const descriptor of [
+        { get: () => 1 },
+        { value: 1, configurable: false },
+        { value: 1, writable: false },
+        { value: 1, enumerable: false },
+      ]) {
+        assert.throws(() => Object.defineProperty(proxy, name, descriptor), {
+          name: 'TypeError',
+          code: 'ERR_ARG',
+        });
+      }
+    }
+    assert.deepEqual(root.document, { a: { x: 1 }, list: [1] });
+  });
 });

@@ -147,6 +147,34 @@ describe('setchildnodes', () => {
     assert.equal(person.defined(), '0');
   });
 
+  it('leaves nothing behind when a node is wrong', () => {
+    const person = /** @type {any} */ (new mglobal(db, 'Person', 1));
+    const wrong = /** @type {[any, string][]} */ ([
+      [{ key: 'b', data: {} }, 'ERR_ARG'],
+      [{ key: 'b', data: () => 1 }, 'ERR_ARG'],
+      [{ key: 'b', data: '\ud800' }, 'ERR_ARG'],
+      [{ key: Number.NaN, data: 1 }, 'ERR_BAD_KEY'],
+      [{ key: 'b'.repeat(2000), data: 1 }, 'ERR_KEY_TOO_LONG'],
+    ]);
+    for (const [node, code] of wrong) {
+      assert.throws(() => person.setchildnodes([{ key: 'a', data: 1 }, node]), withCode(code));
+      assert.equal(person.defined(), '0');
+      assert.equal(db.tlevel(), '0');
+    }
+    assert.throws(
+      () => person.setchildnodes(['a', null], { numerickeys: true, lock: true }),
+      withCode('ERR_ARG'),
+    );
+    assert.equal(person.defined(), '0');
+    db.tstart();
+    person.set('kept', 1);
+    assert.throws(() => person.setchildnodes([{ key: 'a' }, { key: 'b', data: null }]), withCode('ERR_ARG'));
+    assert.equal(db.tlevel(), '1');
+    db.tcommit();
+    assert.equal(person.defined('kept'), '1');
+    assert.equal(person.defined('a'), '0');
+  });
+
   it('waits for the lock it is asked to take', () => {
     const holder = new server();
     holder.open({ path: db.namespace() });

@@ -202,6 +202,10 @@ for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
         { start: 1 },
         { from: 1, after: 1 },
         { to: 1, before: 1 },
+        { from: [] },
+        { to: [] },
+        { after: [] },
+        { before: [] },
       ]) {
         for (const method of ['keys', 'entries', 'leaves']) {
           assert.throws(() => wrong[method](range), withCode('ERR_ARG'), JSON.stringify(range));

@@ -7,6 +7,37 @@ import { beforeEach, describe, it } from 'node:test';
 import { AsyncDatabase, AsyncGlobal, Database, Global, mglobal, open, server } from 'caretdb';
 import { newFolder, withCode } from '../mg-dbx/store.mjs';
 
+describe('what is no document', () => {
+  const db = open(newFolder());
+  const node = db.global('Wrong');
+  const cycle = /** @type {any} */ ({});
+  cycle.itself = cycle;
+  let deep = /** @type {any} */ ([]);
+  for (let level = 0; level < 200_000; level += 1) deep = [deep];
+  const detached = new Uint8Array(8);
+  structuredClone(detached, { transfer: [detached.buffer] });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const wrong = /** @type {[string, any, string, any][]} */ ([
+    ['a bigint', { a: 1n }, 'ERR_ARG', TypeError],
+    ['a cycle', cycle, 'ERR_ARG', TypeError],
+    ['a detached array', { bytes: detached }, 'ERR_ARG', TypeError],
+    ['a revoked proxy', { proxy }, 'ERR_ARG', TypeError],
+    ['too many levels', deep, 'ERR_KEY_TOO_LONG', RangeError],
+  ]);
+  for (const [what, document, code, type] of wrong) {
+    it(`is refused with a code: ${what}`, () => {
+      for (const method of /** @type {const} */ (['setDocument', 'patch'])) {
+        assert.throws(
+          () => /** @type {any} */ (node)[method](document),
+          (error) => error instanceof type && withCode(code)(/** @type {any} */ (error)),
+        );
+      }
+      assert.equal(node.has(), false);
+    });
+  }
+});
+
 for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
   describe(`a node on ${engine}`, () => {
     const db = open(newFolder(), { engine });

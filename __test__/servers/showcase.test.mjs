@@ -77,6 +77,51 @@ for (const { name, runtime, program, skip } of SERVERS) {
       assert.equal((await ask(server.port, 'POST', '/user')).status, 400);
     });
 
+    test('a person is JSON; bytes and forms with files are 415', async () => {
+      for (const type of ['application/octet-stream', 'multipart/form-data; boundary=x']) {
+        for (const path of ['/user', '/viewer/getChildNodes']) {
+          const reply = await ask(server.port, 'POST', path, {
+            headers: { 'content-type': type },
+            body: '--x--\r\n',
+          });
+          assert.equal(reply.status, 415);
+          assert.match(reply.json.error, /JSON/);
+        }
+      }
+    });
+
+    test('what the store refuses of a request is 400 with the reason, and no fault', async () => {
+      const headers = { 'content-type': 'application/json' };
+      for (const [path, body, reason] of /** @type {[string, string, RegExp][]} */ ([
+        ['/user', '{"a":"\\ud800"}', /surrogate/],
+        ['/user', `{"${'k'.repeat(3000)}":1}`, /key/],
+        ['/viewer/getChildNodes', '{"path":"Person.\\ud800","parentId":1,"idCounter":1}', /surrogate/],
+        ['/user', '['.repeat(200_000), /nested/],
+        ['/user', `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, /nested/],
+      ])) {
+        const reply = await ask(server.port, 'POST', path, { headers, body });
+        assert.deepEqual([reply.status, Object.keys(reply.json)], [400, ['error']], reply.text);
+        assert.match(reply.json.error, reason);
+      }
+      assert.doesNotMatch(server.output(), /surrogate|RangeError/);
+    });
+
+    test('a host is a name and a port, nothing more', async () => {
+      for (const host of [
+        `localhost:${server.port}.evil.com`,
+        'localhost:evil.com',
+        'localhost:80:80',
+        '[::1].evil.com',
+        '[::1]:x',
+      ]) {
+        const reply = await ask(server.port, 'GET', '/local', { headers: { host } });
+        assert.ok(reply.status === 403 || reply.status === 400, `${host}: ${reply.status}`);
+      }
+      for (const host of ['localhost', `localhost:${server.port}`, '[::1]:1', '127.0.0.1:65535']) {
+        assert.equal((await ask(server.port, 'GET', '/local', { headers: { host } })).status, 200, host);
+      }
+    });
+
     test('a person with hostile keys comes back exactly, and pollutes nothing', async () => {
       const body = `{${HOSTILE_KEYS.map((key, index) => `${JSON.stringify(key)}: ${index}`).join(',')}, "empty": {"": {}}}`;
       const { json } = await ask(server.port, 'POST', '/user', {

@@ -4,6 +4,7 @@
 import { inspect } from 'node:util';
 import * as arrays from './arrays.mjs';
 import { setProperty } from './documents.mjs';
+import { failure } from './failure.mjs';
 import { arrayIndex } from './keys.mjs';
 import { isArray } from './kinds.mjs';
 
@@ -164,6 +165,40 @@ function arrayMethod(node, method, proxy) {
   };
 }
 
+/**
+ * A frozen target would have to show what the proxy shows, for ever; but that is in the store, where it changes.
+ *
+ * @returns {never}
+ */
+function refuseToFreeze() {
+  throw failure(
+    'ERR_ARG',
+    'a proxy of a node cannot be frozen, sealed or kept from growing: freeze its _document, a copy',
+  );
+}
+
+/**
+ * Refuses properties that a store cannot keep, before anything is written.
+ *
+ * @param {PropertyKey} name
+ * @param {PropertyDescriptor} descriptor
+ */
+function checkDescriptor(name, descriptor) {
+  const { get, set, configurable, enumerable, writable } = descriptor;
+  const isPlain =
+    get === undefined &&
+    set === undefined &&
+    configurable !== false &&
+    enumerable !== false &&
+    writable !== false;
+  if (!isPlain) {
+    throw failure(
+      'ERR_ARG',
+      `the property ${String(name)} of a node has a value only: no getter, and always writable and enumerable`,
+    );
+  }
+}
+
 /** @type {ProxyHandler<any>} */
 const arrayHandler = {
   getPrototypeOf() {
@@ -218,8 +253,11 @@ const arrayHandler = {
   },
 
   defineProperty(target, name, descriptor) {
+    checkDescriptor(name, descriptor);
     return 'value' in descriptor && (arrayHandler.set?.(target, name, descriptor.value, target) ?? false);
   },
+
+  preventExtensions: refuseToFreeze,
 };
 
 /**
@@ -299,6 +337,9 @@ const objectHandler = {
   },
 
   defineProperty(target, name, descriptor) {
+    checkDescriptor(name, descriptor);
     return 'value' in descriptor && (objectHandler.set?.(target, name, descriptor.value, target) ?? false);
   },
+
+  preventExtensions: refuseToFreeze,
 };

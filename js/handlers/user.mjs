@@ -1,6 +1,8 @@
 // POST /user stores a person under the next id, GET /user/:id answers one. The persons are `^Person("data",id,…)`, the last
 // id is in `^Person("nextId")`.
 
+import { refusingWrongData } from './refusal.mjs';
+
 /**
  * @typedef {object} UserContext
  * @property {number} id
@@ -22,12 +24,10 @@ function read(context, id) {
   return { document: person.document };
 }
 
-/**
- * @this {UserContext}
- * @param {any} messageObj
- * @param {(reply: object) => void} finished
- */
-export const handler = function (messageObj, finished) {
-  const { method, params, body } = messageObj.data;
-  finished(method === 'POST' ? add(this, body) : read(this, params.id));
-};
+export const handler = refusingWrongData(
+  /** @this {UserContext} @param {any} messageObj @param {(reply: object) => void} finished */
+  function (messageObj, finished) {
+    const { method, params, body } = messageObj.data;
+    finished(method === 'POST' ? add(this, body) : read(this, params.id));
+  },
+);

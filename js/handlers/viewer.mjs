@@ -2,6 +2,7 @@
 // direction. A node is named by its glsDB path.
 
 import { parsePath, pathOf } from '../glsdb/paths.mjs';
+import { refusingWrongData } from './refusal.mjs';
 
 /** How many children a reply has when the request does not say. */
 const DEFAULT_MAX = 50;
@@ -138,14 +139,12 @@ function childNodes(context, request) {
   return { nodes: backwards ? nodes.reverse() : nodes, idCounter: listing.idCounter };
 }
 
-/**
- * @this {ViewerContext}
- * @param {any} messageObj
- * @param {(reply: object) => void} finished
- */
-export const handler = function (messageObj, finished) {
-  const { routerPath, params, body } = messageObj.data;
-  if (routerPath === '/viewer/globaldirectory') finished(directory(this));
-  else if (routerPath === '/viewer/getChildNodes') finished(childNodes(this, body));
-  else finished(documentNode(this, params.documentName));
-};
+export const handler = refusingWrongData(
+  /** @this {ViewerContext} @param {any} messageObj @param {(reply: object) => void} finished */
+  function (messageObj, finished) {
+    const { routerPath, params, body } = messageObj.data;
+    if (routerPath === '/viewer/globaldirectory') finished(directory(this));
+    else if (routerPath === '/viewer/getChildNodes') finished(childNodes(this, body));
+    else finished(documentNode(this, params.documentName));
+  },
+);

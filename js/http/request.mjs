@@ -25,6 +25,33 @@ function text(bytes) {
   }
 }
 
+/** How deep JSON may be nested. Far below what would exhaust the stack of a function that calls itself for each level. */
+const DEEPEST = 1000;
+
+/**
+ * Whether JSON is nested too deep. Asked of the text, before anything follows its levels.
+ * @param {string} source
+ * @returns {boolean}
+ */
+function isTooDeep(source) {
+  // A level takes a bracket only; one that is never closed is no JSON, but would be followed all the same.
+  if (source.length <= DEEPEST) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < source.length; at += 1) {
+    const character = source[at];
+    if (inString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '[' || character === '{') {
+      depth += 1;
+      if (depth > DEEPEST) return true;
+    } else if (character === ']' || character === '}') depth -= 1;
+  }
+  return false;
+}
+
 /**
  * Parses JSON. A key `__proto__` becomes a plain own property, as JSON.parse makes it: it is data like any other, and sets no
  * prototype. Nothing in the servers copies it with an assignment that would.
@@ -33,6 +60,7 @@ function text(bytes) {
  */
 function json(bytes) {
   const source = text(bytes);
+  if (isTooDeep(source)) throw new RequestError(400, `The body is nested deeper than ${DEEPEST} levels`);
   try {
     return JSON.parse(source);
   } catch {
@@ -96,14 +124,16 @@ export function parseCookies(header) {
   return cookies;
 }
 
+/** A name, or an IPv6 address in brackets, and perhaps a port: nothing else, or the name in front would vouch for the rest. */
+const HOST = /^(\[[^[\]]*\]|[^:[\]]+)(?::\d+)?$/;
+
 /**
  * The name of a host without its port.
  * @param {string} host as in a Host header: `localhost:3000`, `[::1]:3000`
- * @returns {string}
+ * @returns {string} all of it, where it is not a name with a port
  */
 export function hostnameOf(host) {
-  const end = host.startsWith('[') ? host.indexOf(']') + 1 : host.indexOf(':');
-  return end > 0 ? host.slice(0, end) : host;
+  return HOST.exec(host)?.[1] ?? host;
 }
 
 /** @param {string} url @returns {string} */

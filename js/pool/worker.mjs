@@ -125,8 +125,9 @@ class Worker {
         if (typeof (/** @type {any} */ (answer)?.then) === 'function') answer = await answer;
         reply = toReply(answer);
       } catch (error) {
-        this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
         reply = replyOfError(error);
+        // What lies in the request is for the caller only; everything else is for the log.
+        if (reply.statusCode >= 500) this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
       }
       const durable = this.settle();
       run.flush();
