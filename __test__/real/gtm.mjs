@@ -5,7 +5,10 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { debianProgram } from './debian.mjs';
 
-const found = debianProgram({ package: 'fis-gtm', programs: ['/usr/lib/*/fis-gtm/*/mupip'] });
+const found =
+  process.arch === 'x64'
+    ? debianProgram({ package: 'fis-gtm', programs: ['/usr/lib/*/fis-gtm/*/mupip'] })
+    : { path: undefined, skip: `Debian has fis-gtm for x64, not for ${process.arch}` };
 
 /** Why there is none here, or false. */
 export const skip = found.skip;
