@@ -1,6 +1,7 @@
 // The mg-dbx face: the classes of mg-dbx-napi. Their calls are native; here is what is made of several calls.
 
 import { addon } from './addon.mjs';
+import { asOne } from './as-one.mjs';
 import { failure } from './failure.mjs';
 import { SHAPES } from './iterate.mjs';
 
@@ -56,25 +57,6 @@ function underLock(global, method, subscripts, options, work) {
 }
 
 /**
- * Runs `work` so that all of its writes are stored or none.
- *
- * @param {any} connection
- * @param {() => void} work
- */
-function asOne(connection, work) {
-  // Without an open store there is nothing to undo.
-  if (connection.path() === '') return work();
-  connection.start();
-  try {
-    work();
-  } catch (error) {
-    connection.rollback();
-    throw error;
-  }
-  connection.commit();
-}
-
-/**
  * Splits the partial key from the last arguments.
  *
  * @param {unknown} value
@@ -121,8 +103,11 @@ Object.defineProperties(mglobal.prototype, {
       // As the last argument a function would be a callback, called after the end.
       if (rows.some((row) => typeof row.at(-1) === 'function'))
         throw failure('ERR_ARG', 'setchildnodes: a function cannot be stored');
+      const connection = connections.get(this);
+      // Without an open store nothing is stored and there is nothing to undo, as with `set`.
+      if (connection.path() === '') return '';
       return underLock(this, 'setchildnodes', parameters, options, () => {
-        asOne(connections.get(this), () => {
+        asOne(connection, () => {
           for (const row of rows) this.set(...parameters, ...row);
         });
         return '';

@@ -2,6 +2,7 @@
 // of one node are native methods that `Global` inherits; this file adds what is made of several.
 
 import { addon } from './addon.mjs';
+import { asOne } from './as-one.mjs';
 import { DocumentText } from './document-text.mjs';
 import { failure } from './failure.mjs';
 import { find } from './find.mjs';
@@ -123,23 +124,16 @@ export class Database {
   transaction(work) {
     if (typeof work !== 'function') throw failure('ERR_ARG', 'transaction: the work must be a function');
     this.#check();
-    this.#server.start();
-    let result;
-    try {
-      result = work();
+    return asOne(this.#server, () => {
+      const result = work();
       if (isPromise(result)) {
         throw failure(
           'ERR_TX',
           'transaction: the function must not be async: a transaction cannot stay open across an await',
         );
       }
-    } catch (error) {
-      // Work that closed the connection has undone everything with that.
-      if (!this.closed) this.#server.rollback();
-      throw error;
-    }
-    this.#server.commit();
-    return result;
+      return result;
+    });
   }
 
   /**

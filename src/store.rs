@@ -53,7 +53,7 @@ impl Store {
         let path = path.map_or_else(default_path, Path::to_path_buf);
         let path = settle_folder(&path, options.create)?;
         let mut open = OPEN.lock();
-        let identity = identity(&path)?;
+        let identity = engine::identity(&path)?;
         // A folder that was deleted or moved away and made anew is another store.
         let here = open.get(&path).and_then(Weak::upgrade).filter(|store| store.identity == identity);
         if let Some(store) = here {
@@ -157,18 +157,6 @@ fn settle_folder(path: &Path, create: bool) -> Result<PathBuf> {
         return Err(Error::io("a store is a folder, not a file:", &path, std::io::ErrorKind::NotADirectory.into()));
     }
     Ok(path)
-}
-
-#[cfg(unix)]
-fn identity(folder: &Path) -> Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let about = fs::metadata(folder).map_err(|e| Error::io("cannot look at", folder, e))?;
-    Ok((about.dev(), about.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(folder: &Path) -> Result<(u64, u64)> {
-    fs::metadata(folder).map(|_| (1, 1)).map_err(|e| Error::io("cannot look at", folder, e))
 }
 
 /// One user's way into a store. Operations are in [`crate::global`], [`crate::cursor`], [`crate::document`],

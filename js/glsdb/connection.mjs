@@ -1,6 +1,7 @@
 // What the nodes of one glsDB instance share: the store's connection, one native handle for each global, the event
 // listeners.
 
+import { asOne } from '../as-one.mjs';
 import { mclass, mcursor, mglobal, server } from '../mg-dbx.mjs';
 import { failure } from './failure.mjs';
 
@@ -129,17 +130,7 @@ export class Connection {
    * @returns {T}
    */
   atomically(work) {
-    const { db } = this;
-    db.tstart();
-    let result;
-    try {
-      result = work();
-    } catch (error) {
-      db.trollback();
-      throw error;
-    }
-    db.tcommit();
-    return result;
+    return asOne(this.db, work);
   }
 
   /**

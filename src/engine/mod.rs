@@ -351,6 +351,20 @@ impl Default for Options {
     }
 }
 
+/// What tells a file or folder from another that took its name.
+#[cfg(unix)]
+pub(crate) fn identity(path: &Path) -> Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let about = std::fs::metadata(path).map_err(|e| Error::io("cannot look at", path, e))?;
+    Ok((about.dev(), about.ino()))
+}
+
+/// What tells a file or folder from another that took its name: here only that it exists.
+#[cfg(not(unix))]
+pub(crate) fn identity(path: &Path) -> Result<(u64, u64)> {
+    std::fs::metadata(path).map(|_| (1, 1)).map_err(|e| Error::io("cannot look at", path, e))
+}
+
 /// Opens the store in the folder `path`.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::engine::identity;
 use crate::error::{Error, Result};
 
 /// Removes a file that may not be there.
@@ -121,18 +122,4 @@ impl Home {
             self.path.display()
         )))
     }
-}
-
-/// What tells a file or folder from another that took its name.
-#[cfg(unix)]
-pub fn identity(path: &Path) -> Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let about = fs::metadata(path).map_err(|e| Error::io("cannot look at", path, e))?;
-    Ok((about.dev(), about.ino()))
-}
-
-/// What tells a file or folder from another that took its name: here only that it exists.
-#[cfg(not(unix))]
-pub fn identity(path: &Path) -> Result<(u64, u64)> {
-    fs::metadata(path).map(|_| (1, 1)).map_err(|e| Error::io("cannot look at", path, e))
 }

@@ -18,7 +18,7 @@ use super::segment::{self, Way};
 use super::space::{self, Place};
 use super::sys::{Env, Syncing};
 use super::{HEADER, MAX_READERS, PAGE, checkpoint, fault, files};
-use crate::engine::{Durability, Options};
+use crate::engine::{Durability, Options, identity};
 use crate::error::{Error, Result};
 
 /// The map of a new store, where the file system takes so large a sparse file, and the smallest worth having.
@@ -177,7 +177,7 @@ impl Opening<'_> {
 
     /// Whether it is the file that the header knows, from this boot or left whole by the last closer.
     fn is_ours(&self) -> Result<bool> {
-        Ok(files::exists(&self.working)? && self.fields().vouches_for(files::identity(&self.working)?, boot()))
+        Ok(files::exists(&self.working)? && self.fields().vouches_for(identity(&self.working)?, boot()))
     }
 
     /// Whether it is as long as its map, which only a hand from outside can change. Unmapped files grow as they need.
@@ -274,7 +274,7 @@ impl Opening<'_> {
             durable::remove_mark(env)?;
         }
         let adopt = || -> Result<()> {
-            fields.adopt(files::identity(&self.working)?, boot().unwrap_or([0, 0]));
+            fields.adopt(identity(&self.working)?, boot().unwrap_or([0, 0]));
             Ok(())
         };
         if durability == Durability::Process {
