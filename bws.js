@@ -3,11 +3,11 @@
 import { Router } from './js/bun-serve.mjs';
 import { start } from './js/http/start.mjs';
 
-await start('Bun.serve', 'bun bws.js', async (options, port, hostname) => {
+await start('Bun.serve', 'bun bws.js', async (options, port, hostname, tls) => {
   const router = new Router(options);
   // The router bounds bodies itself, with a reply that says so.
   const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
-  const server = Bun.serve({ port, hostname, maxRequestBodySize, fetch: router.fetch });
+  const server = Bun.serve({ port, hostname, tls, maxRequestBodySize, fetch: router.fetch });
   return {
     url: server.url.href.replace(/\/$/, ''),
     async close() {

@@ -1,40 +1,39 @@
 // The document benchmark of the showcase: A is `{hello: 'world'}`, B a person with five leaves; one call and one commit
 // for each document.
 
-import { caretdb } from './peers/caretdb.mjs';
-import { lmdb } from './peers/lmdb.mjs';
-import { sqlite } from './peers/sqlite.mjs';
-import { measure } from './run/measure.mjs';
-import { choose, keep, readOptions } from './run/options.mjs';
-import { table } from './run/report.mjs';
+import { compare, findEntrants } from './run/compare.mjs';
+import { readOptions } from './run/options.mjs';
+import { beginResult, makeTable } from './run/report.mjs';
+import { DOCUMENTS } from './workloads/documents.mjs';
 
-const DOCUMENTS = {
-  A: { hello: 'world' },
-  B: { name: 'Rob', address: { houseNo: 9, city: 'Redhill', county: 'Surrey' }, telephone: '0790123456' },
-};
-const {
-  records,
-  rounds,
-  json,
-  peers: wanted,
-} = readOptions('documents', { records: 50_000, quickRecords: 2_000 });
-const peers = choose([...caretdb, await lmdb(), ...(await sqlite())], wanted);
-const samples = [];
-for (const [name, document] of Object.entries(DOCUMENTS)) {
-  const measured = await measure(
-    peers,
-    (peer) => /** @type {any} */ (peer).documents(records, document),
-    rounds,
-  );
-  samples.push(...measured.map((sample) => ({ ...sample, step: `${name} ${sample.step}` })));
-}
-keep(json, samples);
-console.log(
-  table(
-    `Documents, ${records.toLocaleString('en')} of each`,
-    'CaretDB keeps one leaf for each scalar, the peers one JSON text for each document; one operation is one document, a ' +
-      `write with a commit of its own. A is \`${JSON.stringify(DOCUMENTS.A)}\`, B \`${JSON.stringify(DOCUMENTS.B)}\`; every read is checked.`,
-    peers,
-    samples,
-  ),
-);
+const options = readOptions('documents', {
+  a: { full: 50_000, quick: 1_000, meaning: 'how many of document A' },
+  b: { full: 10_000, quick: 500, meaning: 'how many of document B' },
+});
+const result = beginResult('documents', 'JSON documents', options);
+const { entrants, skipped } = await findEntrants('documents', options);
+const turns = [
+  { name: 'A', records: options.sizes.a },
+  { name: 'B', records: options.sizes.b },
+];
+const { samples, failed } = await compare({
+  entrants,
+  kind: 'documents',
+  workload: 'documents',
+  parts: ['documents'],
+  turns,
+  rounds: options.rounds,
+});
+const tables = turns.map(({ name, records }, number) => {
+  const what =
+    `Document ${name} is \`${JSON.stringify(DOCUMENTS[name].document)}\`, the key an integer. \`write\` and \`read\` are one call ` +
+    'for each document, a write with a commit of its own; the two columns of leaves count leaves, not documents. CaretDB keeps ' +
+    'one leaf for each scalar, the peers one text for each document. Every leaf read is compared. As in the showcase, whose server ' +
+    'lives from one run to the next, one process does A and then B, each in a store of its own.';
+  const own = samples.filter(({ turn }) => turn === number);
+  return makeTable(`Document ${name}, ${records.toLocaleString('en')} of it`, what, entrants, own);
+});
+result.finish(tables, {
+  runtimes: entrants.map(({ runtime }) => runtime),
+  notes: [...skipped, ...failed],
+});

@@ -12,22 +12,26 @@ const BYTES = addon.bytesName();
 export const DocumentText = {
   /**
    * @param {unknown} document anything JSON.stringify takes; bytes are kept
+   * @param {string} call what the program called, for the error
    * @returns {string}
    * @throws {TypeError | RangeError} `ERR_ARG`; `ERR_KEY_TOO_LONG` where it has more levels than can be followed
    */
-  of(document) {
+  of(document, call) {
     let text;
     try {
       if (hasBytes(document, 0, undefined)) return MARK + JSON.stringify(withMarks(document));
       text = JSON.stringify(document);
     } catch (cause) {
-      if (cause instanceof RangeError && !('code' in cause))
-        throw Object.assign(cause, { code: 'ERR_KEY_TOO_LONG' });
+      if (cause instanceof RangeError && !('code' in cause)) {
+        const message = `${call}: the document has more levels than can be followed (${cause.message}): nest less deeply`;
+        throw Object.assign(new RangeError(message, { cause }), { code: 'ERR_KEY_TOO_LONG' });
+      }
       // Cycles, bigints and detached bytes; what a program's own toJSON throws is its own.
       if (!(cause instanceof TypeError) || 'code' in cause) throw cause;
-      throw Object.assign(failure('ERR_ARG', `this is no document: ${cause.message}`), { cause });
+      throw Object.assign(failure('ERR_ARG', `${call}: this is no document: ${cause.message}`), { cause });
     }
-    if (text === undefined) throw failure('ERR_ARG', `${typeof document} is no document: give a JSON value`);
+    if (text === undefined)
+      throw failure('ERR_ARG', `${call}: ${typeof document} is no document: give a JSON value`);
     return text;
   },
 

@@ -14,3 +14,22 @@ export function failure(code, message) {
   const error = code === 'ERR_ARG' ? new TypeError(message) : new Error(message);
   return Object.assign(error, { code });
 }
+
+/** What the system says where there is no room. */
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT']);
+
+/**
+ * Makes (does not throw) an error of this package from what the system answered about a file.
+ *
+ * @param {any} error of `node:fs`
+ * @param {string} what was being done
+ * @param {string} path the file
+ * @returns {Error & {code: string}} `ERR_DISK_FULL` or `ERR_IO`
+ */
+export function systemFailure(error, what, path) {
+  const told = NO_ROOM.has(error?.code)
+    ? failure('ERR_DISK_FULL', `${what}: no space left for ${path}: free some disk space and try again`)
+    : failure('ERR_IO', `${what}: ${path}: ${error?.message ?? error}`);
+  told.cause = error;
+  return told;
+}

@@ -1,9 +1,9 @@
-// Finding documents by an index. They come in pages, one native call for many; a page is dropped as soon as anything in the
-// store has changed, so an iterator sees writes ahead of it, pins nothing, and may be left early.
+// Finding documents by an index. They come in pages, one native call for many, which are dropped as those of iterate.mjs are: an
+// iterator sees writes ahead of it, pins nothing, and may be left early.
 
 import { DocumentText } from './document-text.mjs';
 import { failure } from './failure.mjs';
-import { checkRange } from './iterate.mjs';
+import { checkRange, Freshness } from './iterate.mjs';
 
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 128;
@@ -35,8 +35,9 @@ function* documents(global, server, index, query) {
   let size = FIRST_PAGE;
   /** @type {string | undefined} */
   let behind;
+  const fresh = new Freshness(server);
   while (left > 0) {
-    const version = server.changes();
+    fresh.begin();
     const wanted = Math.min(size, left);
     const page = global.findPage(
       index,
@@ -55,10 +56,10 @@ function* documents(global, server, index, query) {
       behind = page[at + 2];
       left -= 1;
       yield [page[at], DocumentText.parse(page[at + 1])];
-      if (left > 0 && server.changes() !== version) break;
+      if (left > 0 && !fresh.lasts()) break;
     }
     const complete = page.length < wanted * WIDTH;
-    if (page.length === 0 || (complete && server.changes() === version)) return;
+    if (page.length === 0 || (complete && fresh.isCertain())) return;
     size = Math.min(size * 4, LARGEST_PAGE);
   }
 }

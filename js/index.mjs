@@ -2,4 +2,6 @@
 
 export { glsDB } from './glsdb.mjs';
 export { mclass, mcursor, mglobal, server } from './mg-dbx.mjs';
-export { AsyncDatabase, AsyncGlobal, Database, Global, open } from './native.mjs';
+export { check } from './native/check.mjs';
+export { compact, restore } from './native/long-work.mjs';
+export { AsyncDatabase, AsyncGlobal, Database, Global, open, Watcher } from './native.mjs';

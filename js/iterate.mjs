@@ -1,6 +1,8 @@
-// Iterators of the native face. Entries come in pages, one native call for many; a page is dropped as soon as anything in
-// the store has changed, so an iterator sees writes ahead of it, pins nothing, and may be left early.
+// Iterators of the native face. Entries come in pages, one native call for many; a page is dropped when anything in the store has
+// changed, so an iterator sees writes ahead of it, pins nothing, and may be left early. It sees what its own thread writes at the
+// next step, what others write some steps later.
 
+import { addon } from './addon.mjs';
 import { failure } from './failure.mjs';
 
 /** What an iterator shows: the number the native call takes, and whether entries come with values and places. */
@@ -12,6 +14,42 @@ export const SHAPES = {
 
 const FIRST_PAGE = 16;
 const LARGEST_PAGE = 512;
+
+/** After so many steps it is asked whether others wrote. */
+const STEPS = 16;
+
+/** What a native call that may write adds to. */
+const activity = new Uint32Array(addon.activity());
+
+/** Tells an iterator whether the page that it has is still what the store holds. */
+export class Freshness {
+  /** @param {any} server a connection */
+  constructor(server) {
+    this.server = server;
+    this.version = 0;
+    this.seen = 0;
+    this.steps = 0;
+  }
+
+  /** From here on: before a page is read. */
+  begin() {
+    this.version = this.server.changes();
+    this.seen = activity[0];
+    this.steps = 0;
+  }
+
+  /** @returns {boolean} whether nothing was written by this thread, nor by others as far as it was asked */
+  lasts() {
+    this.steps += 1;
+    return (activity[0] === this.seen && this.steps % STEPS !== 0) || this.isCertain();
+  }
+
+  /** @returns {boolean} whether nothing was written by anybody */
+  isCertain() {
+    this.seen = activity[0];
+    return this.server.changes() === this.version;
+  }
+}
 
 /** How a bound is meant, as the native call takes it. */
 const EXCLUSIVE = 0;
@@ -56,8 +94,9 @@ function* entries(global, server, shape, range) {
   const end = reverse ? lower : upper;
   let left = range.limit ?? Number.POSITIVE_INFINITY;
   let size = FIRST_PAGE;
+  const fresh = new Freshness(server);
   while (left > 0) {
-    const version = server.changes();
+    fresh.begin();
     const wanted = Math.min(size, left);
     const page = global.scan(
       undefined,
@@ -76,10 +115,10 @@ function* entries(global, server, shape, range) {
       last = at;
       left -= 1;
       yield withValue ? [page[at], page[at + 1]] : page[at];
-      if (left > 0 && server.changes() !== version) break;
+      if (left > 0 && !fresh.lasts()) break;
     }
     const isWhole = page.length < wanted * width;
-    if (last === undefined || (isWhole && server.changes() === version)) return;
+    if (last === undefined || (isWhole && fresh.isCertain())) return;
     start = withPlace ? { at: page[last + width - 1], kind: PLACE } : { at: page[last], kind: EXCLUSIVE };
     size = Math.min(size * 4, LARGEST_PAGE);
   }

@@ -4,6 +4,7 @@ import { addon } from './addon.mjs';
 import { asOne } from './as-one.mjs';
 import { failure } from './failure.mjs';
 import { SHAPES } from './iterate.mjs';
+import { backup } from './native/long-work.mjs';
 
 /** @type {typeof import('../index.d.ts').server} */
 export const server = addon.server;
@@ -75,6 +76,14 @@ Object.defineProperties(server.prototype, {
     /** @this {any} @returns {number} 1 once a store is open, else 0 */
     get() {
       return this.path() === '' ? 0 : 1;
+    },
+  },
+  backup: {
+    configurable: true,
+    writable: true,
+    /** @this {any} @param {string} path @param {any} [options] */
+    value(path, options) {
+      return backup(this, path, options);
     },
   },
 });

@@ -45,6 +45,9 @@ pub enum Error {
     /// Another connection writes or holds a lock for longer than the timeout.
     #[error("{0}")]
     Busy(String),
+    /// Another transaction changed what this one used; nothing of it was written, and it may be done again.
+    #[error("{0}")]
+    Conflict(String),
     /// Indexes were made or dropped since this connection last looked. It looks again and repeats the write, so no caller
     /// of a connection meets this.
     #[error("the indexes of the store changed during the write: try again")]
@@ -115,7 +118,7 @@ impl Error {
             Error::TooLarge(_) => "ERR_TOO_LARGE",
             Error::Closed(_) => "ERR_CLOSED",
             Error::ReadOnly(_) => "ERR_READ_ONLY",
-            Error::Busy(_) | Error::Outdated => "ERR_BUSY",
+            Error::Busy(_) | Error::Conflict(_) | Error::Outdated => "ERR_BUSY",
             Error::Locked(_) => "ERR_LOCKED",
             Error::Transaction(_) => "ERR_TX",
             Error::DiskFull { .. } => "ERR_DISK_FULL",

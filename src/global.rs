@@ -140,7 +140,7 @@ impl Connection {
             return self.increment_and_index(node, by, typed, sum);
         }
         self.remember(node)?;
-        match self.session.update(node, &mut |stored, next| add(stored, by, typed, sum, next)) {
+        match self.session.calculate(node, &mut |stored, next| add(stored, by, typed, sum, next)) {
             Err(Error::Outdated) => self.increment_and_index(node, by, typed, sum),
             added => added,
         }
@@ -149,7 +149,7 @@ impl Connection {
     /// The same where an index may have to follow.
     #[cold]
     fn increment_and_index(&mut self, node: &[u8], by: &Decimal, typed: bool, sum: &mut Vec<u8>) -> Result<()> {
-        self.within(|connection| {
+        self.within_node(node, |connection| {
             let (mut stored, mut next) = (Vec::new(), Vec::new());
             let found = connection.get(node, &mut stored)?;
             add(found.then_some(&stored), by, typed, sum, &mut next)?;
@@ -162,9 +162,12 @@ impl Connection {
     /// # Errors
     /// As [`Connection::set`], and [`crate::error::Error::KeyTooLong`] when a copied key would be; nothing is copied then.
     pub fn merge(&mut self, target: &[u8], source: &[u8]) -> Result<()> {
-        self.within(|connection| {
-            let mut end = Vec::with_capacity(source.len());
-            key::subtree_end(source, &mut end);
+        let mut end = Vec::with_capacity(source.len());
+        key::subtree_end(source, &mut end);
+        if self.level() == 0 && self.writes_far_from_indexes(target)? && self.session.copy((source, &end), target)? {
+            return Ok(());
+        }
+        self.within_node(source, |connection| {
             let mut batch = Batch::new();
             let mut copy = key::Key::new();
             connection.session.scan(Range::entries(source, &end), &mut |found, stored| {

@@ -4,11 +4,13 @@
 //! definitions, so that a write far from any index asks nothing; the engine refuses a single write made for definitions
 //! that have changed since (see [`crate::engine::Session::expect_definitions`]), and the start of a transaction looks.
 
+mod check;
 mod definition;
 mod entry;
 mod find;
 mod upkeep;
 
+pub use check::{Get, Known};
 pub use find::{Hit, Query};
 
 use std::mem;
@@ -185,11 +187,34 @@ impl Connection {
         self.session.expect_definitions(self.indexes.count);
     }
 
+    /// Tells everybody that the open transaction brings other definitions along.
+    pub(crate) fn replace_definitions(&mut self) {
+        self.session.count_definitions();
+        self.indexes.changed = true;
+    }
+
+    /// Knows nothing of the definitions any more, so that the next write reads them.
+    pub(crate) fn forget_definitions(&mut self) {
+        if self.level() == 0 {
+            self.indexes = Indexes::default();
+            self.session.expect_definitions(UNKNOWN);
+        }
+    }
+
     /// Reads the definitions where they have changed. A transaction is open, so nobody changes them meanwhile.
     #[inline]
     pub(crate) fn look_at_indexes(&mut self) -> Result<()> {
         let count = self.session.definitions();
         if count == self.indexes.count { Ok(()) } else { self.read_definitions(count) }
+    }
+
+    /// Whether nothing that is written below a node concerns an index, as far as is known.
+    pub(crate) fn writes_far_from_indexes(&mut self, node: &[u8]) -> Result<bool> {
+        self.check_writable()?;
+        let (mut below, mut end) = (Batch::new(), Vec::with_capacity(node.len()));
+        key::subtree_end(node, &mut end);
+        below.delete_range(node, &end);
+        Ok(node.first() != Some(&b'%') && !self.indexes.see_any(&below))
     }
 
     /// The same after an inner level was undone.
@@ -225,7 +250,7 @@ impl Connection {
     #[cold]
     pub(crate) fn apply_and_index(&mut self, batch: &Batch) -> Result<()> {
         if self.level() == 0 {
-            return self.within(|connection| connection.apply(batch));
+            return self.apply_within(batch);
         }
         let Connection { session, indexes, .. } = &mut *self;
         upkeep::guard(&indexes.list, batch)?;
@@ -237,9 +262,10 @@ impl Connection {
             deferred.0.extend(plan.singles);
             return self.store_batch(&plan.batch);
         }
+        let Plan { batch, mut singles } = plan;
         self.within(|connection| {
-            connection.indexes.deferred.get_or_insert_default().0.extend(plan.singles);
-            connection.store_batch(&plan.batch)
+            connection.indexes.deferred.get_or_insert_default().0.append(&mut singles);
+            connection.store_batch(&batch)
         })
     }
 

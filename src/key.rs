@@ -39,6 +39,13 @@ const COMPLEMENT: u8 = 0xFE;
 const FIRST_PAIR: u64 = 10_000_000_000_000_000;
 /// Up to this many bytes a plain loop finds a byte sooner than vector instructions do.
 const SHORT: usize = 16;
+/// Whole numbers of up to this many digits need no general arithmetic; most subscripts are among them.
+const SMALL_DIGITS: usize = 8;
+/// The largest of them.
+const SMALL: u32 = 99_999_999;
+/// First byte of the numbers from 1 up to 10.
+#[allow(clippy::cast_possible_truncation)] // 43
+const UNITS: u8 = POSITIVE + MIN_EXPONENT.unsigned_abs() as u8;
 /// First byte, nine pairs of digits, terminator.
 const MAX_NUMBER: usize = 11;
 
@@ -98,6 +105,9 @@ impl Key {
     /// As [`Key::text`].
     pub fn text_bytes(&mut self, text: &[u8]) -> Result<()> {
         match text.first() {
+            Some(b'1'..=b'9') if text.len() <= SMALL_DIGITS && text.iter().all(u8::is_ascii_digit) => {
+                self.small(text.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
+            }
             Some(b'0'..=b'9' | b'-' | b'.') => match Decimal::from_canonical(text) {
                 Some(number) => self.decimal(&number),
                 None => self.raw(text),
@@ -112,6 +122,11 @@ impl Key {
     /// [`Error::BadKey`] for NaN, infinities and magnitudes outside 1E-43 to 1E47, [`Error::KeyTooLong`]; the key stays
     /// as it was.
     pub fn number(&mut self, n: f64) -> Result<()> {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // compared with what it was
+        let small = n as u32;
+        if (1..=SMALL).contains(&small) && f64::from(small) == n {
+            return self.small(small);
+        }
         match Decimal::from_f64(n) {
             Ok(number) => self.decimal(&number),
             Err(_) => Err(Error::BadKey(format!(
@@ -128,10 +143,21 @@ impl Key {
     pub fn decimal(&mut self, number: &Decimal) -> Result<()> {
         let mut encoded = [0; MAX_NUMBER];
         let len = encode_number(number, &mut encoded);
+        self.push_number(&encoded, len)
+    }
+
+    /// Appends a whole number from 1 to [`SMALL`].
+    fn small(&mut self, number: u32) -> Result<()> {
+        let mut encoded = [0; MAX_NUMBER];
+        let len = encode_small(number, &mut encoded);
+        self.push_number(&encoded, len)
+    }
+
+    fn push_number(&mut self, encoded: &[u8; MAX_NUMBER], len: usize) -> Result<()> {
         self.reserve(len)?;
         // A copy of fixed size is two moves; one of `len` bytes would be a call.
         let end = self.bytes.len() + len;
-        self.bytes.extend_from_slice(&encoded);
+        self.bytes.extend_from_slice(encoded);
         self.bytes.truncate(end);
         Ok(())
     }
@@ -250,6 +276,28 @@ fn is_clean(string: &[u8]) -> bool {
     } else {
         memchr::memchr2(END, ESCAPE, string).is_none()
     }
+}
+
+/// [`encode_number`] for a whole number from 1 to [`SMALL`].
+fn encode_small(number: u32, out: &mut [u8; MAX_NUMBER]) -> usize {
+    let digits = number.ilog10() + 1;
+    #[allow(clippy::cast_possible_truncation)] // up to 8
+    let tag = UNITS + digits as u8 - 1;
+    out[0] = tag;
+    // The digits are aligned to the left, in pairs, and pairs of zeros at the end are left out.
+    let mut rest = if digits.is_multiple_of(2) { number } else { number * 10 };
+    let mut pairs = digits.div_ceil(2) as usize;
+    for place in (1..=pairs).rev() {
+        #[allow(clippy::cast_possible_truncation)] // below 100
+        let pair = (rest % 100) as u8;
+        out[place] = pair + 1;
+        rest /= 100;
+    }
+    while out[pairs] == 1 {
+        pairs -= 1;
+    }
+    out[pairs + 1] = END;
+    pairs + 2
 }
 
 /// Writes the number and says how many bytes it took.

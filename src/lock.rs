@@ -20,6 +20,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
+use crate::engine::Place;
 use crate::error::{Error, Result};
 use crate::{key, patience};
 
@@ -57,22 +60,6 @@ pub struct Locks {
     place: Box<dyn Place>,
 }
 
-/// Where the connections of a store see each other's locks. It knows each held node once; [`Locks`] counts.
-trait Place: Send {
-    /// Takes a node that this connection does not hold, or nothing at all. `path` is the node's key behind those of its
-    /// ancestors, the global first. False when another connection is in the way.
-    fn take(&mut self, path: &[&[u8]]) -> Result<bool>;
-
-    /// Gives a node back that [`Place::take`] took.
-    fn give(&mut self, path: &[&[u8]]) -> Result<()>;
-
-    /// Gives everything back.
-    fn give_all(&mut self);
-
-    /// How long a waiter may sleep when nothing in this process is given back.
-    fn longest_pause(&self) -> Duration;
-}
-
 impl Locks {
     /// The locks of one connection on the store in `folder`, for engines that many processes share. They meet in the
     /// file `locks` there, which is made with the first lock.
@@ -97,7 +84,9 @@ impl Locks {
         Locks::at(Box::new(table::Seat::new(table)))
     }
 
-    fn at(place: Box<dyn Place>) -> Locks {
+    /// The locks of one connection at a place of the engine's own.
+    #[must_use]
+    pub fn at(place: Box<dyn Place>) -> Locks {
         Locks { counts: HashMap::new(), place }
     }
 
@@ -110,12 +99,19 @@ impl Locks {
     /// [`Error::Busy`] when this thread should stop, [`Error::Io`], [`Error::Unsupported`] as in
     /// [`Locks::for_folder`], [`Error::Internal`] where `node` is no node's key. Nothing has changed then either.
     pub fn lock(&mut self, node: &[u8], timeout: Option<Duration>) -> Result<bool> {
-        let path = path(node)?;
+        wait(timeout, self.place.longest_pause(), || self.try_lock(node))
+    }
+
+    /// Locks a node if that can be done at once.
+    ///
+    /// # Errors
+    /// As [`Locks::lock`]'s, but for the wait's.
+    pub fn try_lock(&mut self, node: &[u8]) -> Result<bool> {
         if let Some(count) = self.counts.get_mut(node) {
             *count += 1;
             return Ok(true);
         }
-        let taken = take_in_time(&mut *self.place, &path, timeout)?;
+        let taken = self.place.take(&path(node)?)?;
         if taken {
             self.counts.insert(node.into(), 1);
         }
@@ -149,6 +145,11 @@ impl Locks {
         bell::ring();
     }
 
+    /// How long one call may go on trying to reach what knows the locks, where that is on another machine; `None` for ever.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.place.set_timeout(timeout);
+    }
+
     /// How many nodes this connection holds.
     #[must_use]
     pub fn held(&self) -> usize {
@@ -162,8 +163,17 @@ impl Drop for Locks {
     }
 }
 
+/// [`Locks::lock`] of locks that several threads use. They may lock and unlock while one of them waits.
+///
+/// # Errors
+/// As [`Locks::lock`]'s.
+pub fn lock_shared(locks: &Mutex<Locks>, node: &[u8], timeout: Option<Duration>) -> Result<bool> {
+    let longest_pause = locks.lock().place.longest_pause();
+    wait(timeout, longest_pause, || locks.lock().try_lock(node))
+}
+
 /// Tries until the node is taken or the time is up.
-fn take_in_time(place: &mut dyn Place, path: &[&[u8]], timeout: Option<Duration>) -> Result<bool> {
+fn wait(timeout: Option<Duration>, longest_pause: Duration, mut take: impl FnMut() -> Result<bool>) -> Result<bool> {
     // A time that the clock cannot show is for ever.
     let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let mut pause = FIRST_PAUSE;
@@ -171,13 +181,13 @@ fn take_in_time(place: &mut dyn Place, path: &[&[u8]], timeout: Option<Duration>
     // The timeout is no error here, so the wait itself has none.
     patience::wait("the lock", None, |slice| {
         let heard = bell::strokes();
-        taken = place.take(path)?;
+        taken = take()?;
         let left = end.map_or(slice, |end| end.saturating_duration_since(Instant::now()));
         if taken || left.is_zero() {
             return Ok(true);
         }
         bell::wait(heard, pause.min(left).min(slice));
-        pause = (pause * 2).min(place.longest_pause());
+        pause = (pause * 2).min(longest_pause);
         Ok(false)
     })?;
     Ok(taken)

@@ -1,8 +1,12 @@
 //! Nested transactions of a connection. Engines have one flat transaction each; an inner level is undone from a list of
 //! what it replaced.
 
+use std::time::Duration;
+
 use crate::engine::{Batch, Flow, Operation, Range};
 use crate::error::{Error, Result};
+use crate::key;
+use crate::patience::Retry;
 use crate::store::Connection;
 
 /// The open levels of a connection, and for each inner one how to undo it.
@@ -104,8 +108,11 @@ impl Connection {
                 batch.delete_range(key, &behind);
             }
         }
-        let undone = self.session.apply(&batch).and_then(|()| self.look_at_indexes_undone());
-        undone.inspect_err(|_| self.rollback_all())
+        match self.session.apply(&batch).and_then(|()| self.look_at_indexes_undone()) {
+            // All levels are lost already, and the outermost one tells.
+            Err(Error::Conflict(_)) => Ok(()),
+            undone => undone.inspect_err(|_| self.rollback_all()),
+        }
     }
 
     /// Undoes all levels that are open, as closing a connection does.
@@ -116,11 +123,52 @@ impl Connection {
     }
 
     /// Runs `work` inside a level that commits when it answers and is undone when it fails. What unique indexes allow is
-    /// asked at its end, since they may be right again by then.
+    /// asked at its end, since they may be right again by then. Where this is the outermost level and another transaction
+    /// was in the way, the work is done again.
     ///
     /// # Errors
     /// As [`Connection::start`] and [`Connection::commit`], or what `work` answers.
-    pub fn within<R>(&mut self, work: impl FnOnce(&mut Connection) -> Result<R>) -> Result<R> {
+    pub fn within<R>(&mut self, mut work: impl FnMut(&mut Connection) -> Result<R>) -> Result<R> {
+        self.again(|connection| connection.within_once(&mut work))
+    }
+
+    /// The same for work that reads most of what it reads below `node`.
+    ///
+    /// # Errors
+    /// As [`Connection::within`].
+    pub(crate) fn within_node<R>(
+        &mut self,
+        node: &[u8],
+        mut work: impl FnMut(&mut Connection) -> Result<R>,
+    ) -> Result<R> {
+        self.again(|connection| {
+            connection.foresee(node);
+            connection.within_once(&mut work)
+        })
+    }
+
+    /// Says that the level which is about to be opened will read below `node`.
+    pub(crate) fn foresee(&mut self, node: &[u8]) {
+        if self.level() == 0 {
+            let mut end = Vec::with_capacity(node.len());
+            key::subtree_end(node, &mut end);
+            self.session.foresee(node, &end);
+        }
+    }
+
+    /// Does `work`, and where it is the outermost level and meets another transaction, does it again until the timeout has
+    /// passed.
+    pub(crate) fn again<R>(&mut self, mut work: impl FnMut(&mut Connection) -> Result<R>) -> Result<R> {
+        let mut retry = Retry::new(self.timeout);
+        loop {
+            match work(self) {
+                Err(Error::Conflict(_)) if self.level() == 0 && retry.rest(Duration::ZERO) => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn within_once<R>(&mut self, work: &mut impl FnMut(&mut Connection) -> Result<R>) -> Result<R> {
         self.start()?;
         let outer = self.indexes.suspend();
         self.indexes.defer();
@@ -168,9 +216,19 @@ impl Connection {
             return self.apply_and_index(batch);
         }
         match self.store_batch(batch) {
-            Err(Error::Outdated) => self.within(|connection| connection.apply(batch)),
+            Err(Error::Outdated) => self.apply_within(batch),
             written => written,
         }
+    }
+
+    /// Applies a batch in a level of its own. What it writes first is what its indexes will read.
+    #[cold]
+    pub(crate) fn apply_within(&mut self, batch: &Batch) -> Result<()> {
+        let node = match batch.operations().next() {
+            Some(Operation::Put(node, _) | Operation::DeleteRange(node, _)) => node,
+            None => return Ok(()),
+        };
+        self.within_node(node, |connection| connection.apply(batch))
     }
 
     /// Applies a batch, whatever indexes there are.

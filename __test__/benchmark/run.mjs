@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
+import { handler as pastRuns } from '../../js/handlers/benchmark/past-runs.mjs';
 import { handler } from '../../js/handlers/benchmark.mjs';
 import * as mgdbx from '../../js/mg-dbx.mjs';
 
@@ -44,6 +44,18 @@ export class BenchmarkStore {
     };
     return new Promise((resolve, reject) => {
       handler.call(/** @type {any} */ (given), { data: { body } }, resolve).catch(reject);
+    });
+  }
+
+  /**
+   * @param {'GET' | 'DELETE'} method
+   * @param {string} [id] of one run
+   * @returns {Promise<any>} the reply of the history's routes
+   */
+  history(method, id) {
+    const context = /** @type {any} */ ({ mgdbx: { db: this.db, mglobal: mgdbx.mglobal } });
+    return new Promise((resolve) => {
+      pastRuns.call(context, { data: { method, params: id === undefined ? {} : { id } } }, resolve);
     });
   }
 

@@ -38,36 +38,45 @@ export class Site {
   /**
    * @param {string} program the runtime
    * @param {string} script `nws.mjs` or `bws.js`
+   * @param {{ fill?: (path: string) => void, options?: string[], token?: string }} [more] `fill` writes what the store holds at the
+   *   start
    * @returns {Promise<Site>}
    */
-  static async start(program, script) {
+  static async start(program, script, { fill = writeOtherData, options = [], token } = {}) {
     const folder = mkdtempSync(join(tmpdir(), 'caretdb-browser-'));
     const data = join(folder, 'store');
-    writeOtherData(data);
+    fill(data);
     const port = await freePort();
-    const process_ = spawn(
-      program,
-      [join(root, script), 'true', '2', '--port', String(port), '--data', data],
-      {
-        cwd: folder,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    const site = new Site(process_, folder, `http://127.0.0.1:${port}`);
-    await site.waitUntilItAnswers();
+    const command = [join(root, script), 'true', '2', '--port', String(port), '--data', data, ...options];
+    const site = new Site(program, command, folder, `http://127.0.0.1:${port}`, token);
+    await site.run();
     return site;
   }
 
   /**
-   * @param {import('node:child_process').ChildProcessByStdio<null, import('node:stream').Readable, import('node:stream').Readable>} server_
+   * @param {string} program
+   * @param {string[]} command
    * @param {string} folder
    * @param {string} url
+   * @param {string} [token]
    */
-  constructor(server_, folder, url) {
-    this.server = server_;
+  constructor(program, command, folder, url, token) {
+    this.token = token;
+    this.program = program;
+    this.command = command;
     this.folder = folder;
     this.url = url;
     this.output = '';
+  }
+
+  /** Starts the server, the first time or again. */
+  async run() {
+    const server_ = spawn(this.program, this.command, {
+      cwd: this.folder,
+      env: this.token === undefined ? process.env : { ...process.env, CARETDB_TOKEN: this.token },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.server = server_;
     /** @param {Buffer} text */
     const keep = (text) => {
       this.output = (this.output + text).slice(-20_000);
@@ -75,12 +84,11 @@ export class Site {
     server_.stdout.on('data', keep);
     server_.stderr.on('data', keep);
     this.ended = new Promise((resolve) => server_.once('exit', resolve));
-  }
-
-  async waitUntilItAnswers() {
     const end = Date.now() + PATIENCE;
-    while (Date.now() < end && this.server.exitCode === null) {
-      const reply = await fetch(`${this.url}/local`).catch(() => undefined);
+    while (Date.now() < end && server_.exitCode === null) {
+      const reply = await fetch(`${this.url}/${this.token === undefined ? 'local' : 'health'}`).catch(
+        () => undefined,
+      );
       if (reply?.ok) return;
       await pause(100);
     }
@@ -88,11 +96,17 @@ export class Site {
     assert.fail(`the server did not start:\n${this.output}`);
   }
 
-  async stop() {
-    this.server.kill('SIGTERM');
-    const late = setTimeout(() => this.server.kill('SIGKILL'), PATIENCE);
+  /** Ends the server; what it has stored stays. */
+  async end() {
+    const server_ = this.server;
+    server_?.kill('SIGTERM');
+    const late = setTimeout(() => server_?.kill('SIGKILL'), PATIENCE);
     await this.ended;
     clearTimeout(late);
+  }
+
+  async stop() {
+    await this.end();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -113,6 +127,20 @@ export function launchBrowser(executablePath) {
  * @param {import('playwright-core').BrowserContextOptions} [options]
  */
 export async function visit(browser, site, options = {}) {
+  const visitor = await watched(browser, site, options);
+  await visitor.page.goto(site.url);
+  await visitor.page.getByRole('heading', { name: 'Benchmark' }).waitFor();
+  return visitor;
+}
+
+/**
+ * An empty page of a new visitor, watched for what should not happen.
+ *
+ * @param {import('playwright-core').Browser} browser
+ * @param {Site} site
+ * @param {import('playwright-core').BrowserContextOptions} [options]
+ */
+export async function watched(browser, site, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
@@ -123,10 +151,9 @@ export async function visit(browser, site, options = {}) {
     if (message.type() === 'error') faults.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(site.url)) faults.push(`loaded from elsewhere: ${request.url()}`);
+    const url = request.url().replace(/^blob:/, '');
+    if (!url.startsWith(site.url)) faults.push(`loaded from elsewhere: ${request.url()}`);
   });
-  await page.goto(site.url);
-  await page.getByRole('heading', { name: 'Benchmark' }).waitFor();
   return { page, faults, leave: () => context.close() };
 }
 

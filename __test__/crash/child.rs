@@ -125,6 +125,11 @@ impl Child {
         status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
     }
 
+    /// Its process number.
+    pub fn number(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: i32) {
         // SAFETY: the process is a child of this one and has not been waited for.
@@ -134,6 +139,12 @@ impl Child {
     pub fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Waits for the end of a child with the part `read`: its status, none where a signal ended it.
+    pub fn verdict(mut self) -> Option<i32> {
+        assert!(self.ends_within(Duration::from_secs(60)), "it hangs");
+        self.process.wait().unwrap().code()
     }
 
     /// Waits for its end, for at most `patience`. True when it was killed or ended well.
@@ -156,6 +167,17 @@ impl Drop for Child {
     }
 }
 
+/// How the part `read` ends: all was read; the damage was told with its path; it was told without; something else.
+pub const READ: i32 = 40;
+pub const DAMAGED: i32 = 41;
+const NO_PATH: i32 = 42;
+const OTHER: i32 = 43;
+
+/// Where a child puts the backup of a store.
+pub fn backup_of(store: &Path) -> PathBuf {
+    store.with_extension("backup")
+}
+
 /// Waits until `ready` says so.
 pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -167,7 +189,8 @@ pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 
 /// Not a test of its own: what the other process does.
 ///
-/// - `write`: transactions, one after another, with a sync now and then, until it is killed;
+/// - `write`: transactions, one after another, with a sync now and then, until it is killed; `write-unreserved`: the same
+///   without reserved blocks;
 /// - `share`: the same beside other writers;
 /// - `cycle`: opens, writes a little and closes, again and again;
 /// - `cut <n>`: as `share`, on two threads, until the power is cut at the n-th sync of any file; `cut-unreserved <n>`: the
@@ -175,6 +198,10 @@ pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
 /// - `once`: opens, does ten transactions, closes;
 /// - `stay`: opens, does ten transactions, and keeps the store open;
 /// - `exit`: opens, does ten transactions, and ends as `process.exit()` does, with no flusher at work;
+/// - `backup`: copies the store into the folder beside it that [`backup_of`] names;
+/// - `restore`: puts that copy back in the place of the store, which is moved aside;
+/// - `compact`: makes the store small;
+/// - `read`: opens the store, reads it all, and ends with the status that [`Child::verdict`] explains;
 /// - `flush`: as `stay`, with a sync after each and no flusher at work.
 #[test]
 fn plays_its_part() {
@@ -183,12 +210,33 @@ fn plays_its_part() {
     let progress = Progress::of(&store);
     let numbers = progress.numbers();
     let (part, count) = part.split_once(' ').unwrap_or((&part, "0"));
-    if part == "cut-unreserved" {
+    if part.ends_with("-unreserved") {
         // SAFETY: no other thread of this process reads or writes the environment yet.
         unsafe { std::env::set_var("CARETDB_NO_RESERVE", "1") };
     }
     if part.starts_with("cut") {
         disk::arm(&store, count.parse().unwrap());
+    }
+    if part == "read" {
+        std::process::exit(read(&store, durability))
+    }
+    if part == "restore" || part == "compact" {
+        let done = match part {
+            "restore" => caretdb::restore::restore(&backup_of(&store), &store, true, &mut |_, _| Ok(())).map(|_| ()),
+            _ => caretdb::engine::lmdb::compact(&store, &mut |_, _| Ok(())),
+        };
+        if let Err(error) = done {
+            eprintln!("{part}: {error}");
+            numbers.failed.store(1, Ordering::SeqCst);
+        }
+        std::process::exit(0)
+    }
+    if part == "backup" {
+        let store = caretdb::store::Store::open(Some(&store), &model::options(Some(durability))).unwrap();
+        let made = store.backup(&backup_of(store.path()), None, &mut |_, _| Ok(()));
+        numbers.failed.store(u64::from(made.is_err()), Ordering::SeqCst);
+        drop(store);
+        std::process::exit(0)
     }
     loop {
         let mut options = model::options(Some(durability));
@@ -205,7 +253,7 @@ fn plays_its_part() {
         };
         numbers.opened.fetch_add(1, Ordering::SeqCst);
         match part {
-            "write" => write(&*opened, &progress, true, u64::MAX),
+            "write" | "write-unreserved" => write(&*opened, &progress, true, u64::MAX),
             "share" => write(&*opened, &progress, false, u64::MAX),
             "cut" | "cut-unreserved" => std::thread::scope(|scope| {
                 for _ in 0..2 {
@@ -231,6 +279,23 @@ fn plays_its_part() {
         numbers.closed.fetch_add(1, Ordering::SeqCst);
         if part == "once" {
             std::process::exit(0)
+        }
+    }
+}
+
+/// Opens a store that may be damaged and reads it.
+fn read(store: &Path, durability: Durability) -> i32 {
+    let looked = open(store, &model::options(Some(durability))).and_then(|opened| {
+        let mut session = opened.session()?;
+        session.scan(caretdb::engine::Range::entries(b"", &[0xFF]), &mut |_, _| Ok(caretdb::engine::Flow::Continue))
+    });
+    match looked {
+        Ok(()) => READ,
+        Err(error) if !error.to_string().contains(&*store.to_string_lossy()) => NO_PATH,
+        Err(error) if ["ERR_CORRUPT", "ERR_FORMAT"].contains(&error.code()) => DAMAGED,
+        Err(error) => {
+            eprintln!("{} {error}", error.code());
+            OTHER
         }
     }
 }

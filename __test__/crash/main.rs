@@ -3,11 +3,15 @@
 //!
 //! `cargo test --features faults --test crash` runs a sample; `npm run torture` a thousand kills and five hundred cuts.
 
+mod at_rest;
 mod child;
+mod damage;
 mod disk;
 mod formats;
 mod kills;
 mod model;
 mod power;
+mod room;
 mod rules;
 mod torture;
+mod upkeep;

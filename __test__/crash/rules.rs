@@ -368,15 +368,22 @@ fn a_folder_replaced_underneath_is_left_alone() {
 }
 
 /// A small file system in memory, for as long as this lives. None where this process may not mount one.
-struct SmallDisk(tempfile::TempDir);
+pub struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    fn new() -> Option<SmallDisk> {
+    pub fn mount(megabytes: u32) -> Option<SmallDisk> {
         let folder = tempfile::tempdir().unwrap();
         let mut command = std::process::Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", "size=24m", "tmpfs"]).arg(folder.path());
+        command.args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"]).arg(folder.path());
         let mounted = command.stderr(std::process::Stdio::null()).status().is_ok_and(|status| status.success());
+        if !mounted {
+            println!("skipped: this process may not mount a file system");
+        }
         mounted.then_some(SmallDisk(folder))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
     }
 }
 
@@ -389,13 +396,10 @@ impl Drop for SmallDisk {
 /// A disk that really is full: the writes get their code, what was stored stays, and with room again all goes on.
 #[test]
 fn a_small_disk_fills_and_nothing_breaks() {
-    let Some(disk) = SmallDisk::new() else {
-        println!("skipped: this process may not mount a file system");
-        return;
-    };
-    let folder = disk.0.path().join("store");
+    let Some(disk) = SmallDisk::mount(24) else { return };
+    let folder = disk.path().join("store");
     fs::create_dir(&folder).unwrap();
-    let ballast = disk.0.path().join("ballast");
+    let ballast = disk.path().join("ballast");
     fs::write(&ballast, vec![1; 8 << 20]).unwrap();
     let store = model::store(&folder, Durability::Relaxed).unwrap();
     let mut session = store.session().unwrap();

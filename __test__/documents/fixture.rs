@@ -1,6 +1,7 @@
 //! A database with one global for documents, and what documents are compared with.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use caretdb::document::{Bytes, Change, Found};
 use caretdb::engine::Options;
@@ -27,11 +28,11 @@ impl Database {
     }
 
     /// [`Database::open`] once for each thread: the documents of many cases go to one store, each in place of the last.
-    pub fn shared() -> RefMut<'static, Database> {
+    pub fn shared() -> Rc<RefCell<Database>> {
         thread_local! {
-            static SHARED: &'static RefCell<Database> = Box::leak(Box::new(RefCell::new(Database::open())));
+            static SHARED: Rc<RefCell<Database>> = Rc::new(RefCell::new(Database::open()));
         }
-        SHARED.with(|shared| shared.borrow_mut())
+        SHARED.with(Rc::clone)
     }
 
     pub fn key(&self, path: &[&str]) -> Vec<u8> {

@@ -489,7 +489,8 @@ proptest! {
 
     #[test]
     fn any_document_comes_back(old in document(), new in document()) {
-        let mut db = Database::shared();
+        let shared = Database::shared();
+        let mut db = shared.borrow_mut();
         db.set(&old.to_string());
         prop_assert!(same(&db.json(), &old), "{old} came back as {}", db.text().unwrap());
         db.set(&new.to_string());
@@ -498,7 +499,8 @@ proptest! {
 
     #[test]
     fn any_merge_and_patch_do_what_the_models_do(old in document(), new in document()) {
-        let mut db = Database::shared();
+        let shared = Database::shared();
+        let mut db = shared.borrow_mut();
         db.set(&old.to_string());
         db.merge(&new.to_string()).unwrap();
         let merged = patched(&old, &new, true);
@@ -511,14 +513,16 @@ proptest! {
 
     #[test]
     fn any_double_comes_back_to_the_bit(n in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
-        let mut db = Database::shared();
+        let shared = Database::shared();
+        let mut db = shared.borrow_mut();
         db.set(&json!(n).to_string());
         prop_assert_eq!(bits(&db.json()), n.to_bits());
     }
 
     #[test]
     fn any_text_is_a_document_or_an_error(text in r#"[\[\]{}:,"0-9a\\ud. -]{0,30}"#) {
-        let mut db = Database::shared();
+        let shared = Database::shared();
+        let mut db = shared.borrow_mut();
         db.set("\"kept\"");
         let model = serde_json::from_str::<Value>(&text);
         match db.change(&text, Change::Replace, Bytes::Literal) {

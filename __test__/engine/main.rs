@@ -14,6 +14,13 @@ macro_rules! on_every_engine {
             fn sled() {
                 super::$promise(&mut crate::store::Store::new("sled"));
             }
+
+            #[test]
+            fn postgres() {
+                if let Some(mut store) = crate::store::Store::served() {
+                    super::$promise(&mut store);
+                }
+            }
         })*
     };
 }
@@ -24,6 +31,7 @@ mod moments;
 mod opening;
 mod processes;
 mod ranges;
+mod server;
 mod store;
 mod threads;
 mod transactions;

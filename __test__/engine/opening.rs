@@ -111,6 +111,10 @@ fn sync_and_stats_answer(store: &mut Store) {
 }
 
 fn another_engine_does_not_open_the_store(store: &mut Store) {
+    if store.name() == "postgres" {
+        // It has no folder that could be taken for another engine's.
+        return;
+    }
     store.session().put(b"a", b"1").unwrap();
     store.close();
     let other = if store.name() == "lmdb" { "sled" } else { "lmdb" };
@@ -122,9 +126,8 @@ fn another_engine_does_not_open_the_store(store: &mut Store) {
 
 fn a_flush_interval_of_zero_works(store: &mut Store) {
     store.close();
-    let options =
-        Options { engine: store.name().to_owned(), flush_interval: std::time::Duration::ZERO, ..Options::default() };
-    let opened = engine::open(store.path(), &options).unwrap();
+    let options = Options { flush_interval: std::time::Duration::ZERO, ..store.options() };
+    let opened = store.open_with(&options).unwrap();
     opened.session().unwrap().put(b"a", b"1").unwrap();
     assert_eq!(all(&mut *opened.session().unwrap()).len(), 1);
 }

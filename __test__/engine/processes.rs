@@ -4,8 +4,9 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use caretdb::engine::{Batch, Session};
+use caretdb::engine::{self, Batch, Durability, Options, Session};
 
 use crate::store::{Store, all, count, delete, get, increment, long, open};
 
@@ -72,7 +73,17 @@ fn wait_for_the_end() -> ! {
 fn plays_its_part() {
     let (Some(folder), Ok(part)) = (std::env::var_os(FOLDER), std::env::var(PART)) else { return };
     let (engine, part) = part.split_once(' ').expect("engine and part");
-    let opened = match open(folder.as_ref(), engine) {
+    let slowly = part == "die counting slowly";
+    let options = Options {
+        engine: engine.to_owned(),
+        // Nothing is flushed in time by itself, or nearly at once.
+        flush_interval: Duration::from_millis(if slowly { 20 } else { 60_000 }),
+        durability: (part == "die counting strictly").then_some(Durability::Strict),
+        ..Options::default()
+    };
+    let named = slowly || options.durability.is_some();
+    let opened = if named { engine::open(folder.as_ref(), &options) } else { open(folder.as_ref(), engine) };
+    let opened = match opened {
         Ok(opened) => opened,
         Err(error) => return say(&format!("{} {}", error, error.code())),
     };
@@ -82,10 +93,17 @@ fn plays_its_part() {
     match part {
         "count" => (0..10_000).for_each(|_| increment(&mut *session, b"n").unwrap()),
         "die in a transaction" => die_in_a_transaction(&mut *session),
-        "die counting" => loop {
+        "die counting" | "die counting strictly" => loop {
             increment(&mut *session, b"n").unwrap();
             say("counted");
         },
+        "die counting slowly" => {
+            increment(&mut *session, b"n").unwrap();
+            // Longer than the interval, many times.
+            std::thread::sleep(Duration::from_millis(600));
+            say("counted");
+            wait_for_the_end();
+        }
         "die after a sync" => {
             apply_number(&mut *session, 1);
             increment(&mut *session, b"synced").unwrap();
@@ -206,4 +224,37 @@ fn sled_keeps_what_it_flushed_before_its_process_died() {
     assert!(number >= 1);
     assert!((0..100).all(|key| count(&mut *session, format!("k{key:03}").as_bytes()) == number), "all of one batch");
     session.put(b"a", b"goes on").unwrap();
+}
+
+/// With `strict` each write is on the disk before it returns, though the next flush by itself is a minute away.
+#[test]
+fn sled_keeps_every_returned_write_where_it_is_strict() {
+    let mut store = Store::new("sled");
+    store.close();
+    let mut other = Other::start(store.path(), "sled die counting strictly");
+    for _ in 0..50 {
+        other.wait_for("counted");
+    }
+    other.kill();
+    store.reopen();
+    assert!(count(&mut *store.session(), b"n") >= 50);
+}
+
+#[test]
+fn sled_flushes_by_itself_every_interval() {
+    let mut store = Store::new("sled");
+    store.close();
+    let mut other = Other::start(store.path(), "sled die counting slowly");
+    other.wait_for("counted");
+    other.kill();
+    store.reopen();
+    assert_eq!(count(&mut *store.session(), b"n"), 1);
+}
+
+#[test]
+fn sled_has_no_other_durability() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { engine: "sled".to_owned(), durability: Some(Durability::Relaxed), ..Options::default() };
+    let refused = engine::open(folder.path(), &options).err().map(|error| error.code());
+    assert_eq!(refused, Some("ERR_UNSUPPORTED"));
 }

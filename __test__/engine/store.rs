@@ -3,9 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use caretdb::engine::{self, Batch, Bound, Engine, Flow, Options, Range, Session};
-use caretdb::error::Result;
+use caretdb::engine::postgres::Postgres;
+use caretdb::engine::{self, Batch, Bound, Engine, Flow, Options, Range, Secret, Session};
+use caretdb::error::{Error, Result};
 use tempfile::TempDir;
+
+use crate::server;
 
 /// Above every key of these tests.
 pub const END: &[u8] = &[0xFF];
@@ -13,11 +16,12 @@ pub const END: &[u8] = &[0xFF];
 /// An entry.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// A store in a folder that goes with it.
+/// A store in a folder that goes with it, or in a server's table.
 pub struct Store {
     // Declared first, because the store must be closed before its folder is removed.
     opened: Option<Box<dyn Engine>>,
     name: &'static str,
+    url: Option<String>,
     folder: TempDir,
 }
 
@@ -29,9 +33,38 @@ pub fn open(folder: &Path, engine: &str) -> Result<Box<dyn Engine>> {
 impl Store {
     /// An empty store of an engine.
     pub fn new(name: &'static str) -> Store {
+        if name == "postgres" {
+            return Store::served().expect("there was a server before");
+        }
         let folder = tempfile::tempdir().unwrap();
         let opened = Some(open(folder.path(), name).unwrap());
-        Store { opened, name, folder }
+        Store { opened, name, url: None, folder }
+    }
+
+    /// An empty store of the engine `postgres`; none where there is no server.
+    pub fn served() -> Option<Store> {
+        let url = server::new_url()?;
+        let mut store = Store { opened: None, name: "postgres", url: Some(url), folder: tempfile::tempdir().unwrap() };
+        store.reopen();
+        Some(store)
+    }
+
+    /// Whether a transaction may meet another one, and must be done again then.
+    pub fn has_conflicts(&self) -> bool {
+        self.url.is_some()
+    }
+
+    /// The options that open it.
+    pub fn options(&self) -> Options {
+        Options { engine: self.name.to_owned(), url: self.url.clone().map(Secret), ..Options::default() }
+    }
+
+    /// Opens it with other options, once more.
+    pub fn open_with(&self, options: &Options) -> Result<Box<dyn Engine>> {
+        match &self.url {
+            Some(url) => Ok(Box::new(Postgres::open(url, options)?)),
+            None => engine::open(self.path(), options),
+        }
     }
 
     /// The engine's name.
@@ -64,7 +97,7 @@ impl Store {
     /// Closes the store and opens it again.
     pub fn reopen(&mut self) {
         self.close();
-        self.opened = Some(open(self.path(), self.name).unwrap());
+        self.opened = Some(self.open_with(&self.options()).unwrap());
     }
 }
 
@@ -119,6 +152,24 @@ pub fn delete(session: &mut dyn Session, start: &[u8], end: &[u8]) -> Result<()>
     session.apply(&batch)
 }
 
+/// Runs `work` in a transaction and commits it, where `work` says so; again where another transaction was in the way.
+pub fn transact(session: &mut dyn Session, mut work: impl FnMut(&mut dyn Session) -> Result<bool>) {
+    loop {
+        session.begin().unwrap();
+        let ended = work(session).and_then(|commit| {
+            if commit {
+                return session.commit();
+            }
+            session.abort();
+            Ok(())
+        });
+        match ended {
+            Err(Error::Conflict(_)) => session.abort(),
+            ended => return ended.unwrap(),
+        }
+    }
+}
+
 /// Adds one to the number at a key, which is kept as eight bytes.
 pub fn increment(session: &mut dyn Session, key: &[u8]) -> Result<()> {
     session.update(key, &mut |old, next| {
@@ -129,7 +180,13 @@ pub fn increment(session: &mut dyn Session, key: &[u8]) -> Result<()> {
 
 /// The number at a key, 0 where there is none.
 pub fn count(session: &mut dyn Session, key: &[u8]) -> u64 {
-    get(session, key).map_or(0, |value| number(&value))
+    try_count(session, key).unwrap()
+}
+
+/// The same inside a transaction that may meet another one.
+pub fn try_count(session: &mut dyn Session, key: &[u8]) -> Result<u64> {
+    let mut value = Vec::new();
+    Ok(if session.get(key, &mut value)? { number(&value) } else { 0 })
 }
 
 fn number(value: &[u8]) -> u64 {

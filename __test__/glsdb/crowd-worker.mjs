@@ -3,9 +3,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { glsDB } from '../../js/glsdb.mjs';
 
-const { path, job, id, rounds } = workerData;
+const { store, job, id, rounds } = workerData;
 const glsdb = new glsDB();
-glsdb.open({ type: 'CaretDB', path, timeout: 60 });
+glsdb.open({ type: 'CaretDB', ...store, timeout: 60 });
 
 /** @type {Record<string, () => unknown>} */
 const jobs = {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { openStore } from './store.mjs';
 
-const { glsdb, path } = openStore();
+const { glsdb, store } = openStore();
 
 /**
  * @param {string} job
@@ -16,7 +16,7 @@ const { glsdb, path } = openStore();
 function worker(job, id, rounds) {
   const script = new URL('./crowd-worker.mjs', import.meta.url);
   return new Promise((resolve, reject) => {
-    const thread = new Worker(script, { workerData: { path, job, id, rounds } });
+    const thread = new Worker(script, { workerData: { store, job, id, rounds } });
     thread.once('message', resolve);
     thread.once('error', reject);
   });

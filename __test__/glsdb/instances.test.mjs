@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { glsDB } from '../../js/glsdb.mjs';
+import { newFolder } from '../mg-dbx/store.mjs';
 import { openStore } from './store.mjs';
 
 describe('several instances', () => {
@@ -23,9 +24,9 @@ describe('several instances', () => {
   });
 
   test('on one store see each other', () => {
-    const { glsdb, path } = openStore();
+    const { glsdb, store } = openStore();
     const other = new glsDB();
-    other.open({ type: 'CaretDB', path, durability: 'process' });
+    other.open({ type: 'CaretDB', ...store });
     new glsdb.node('Shared.1').document = { a: [1] };
     assert.deepEqual(new other.node('Shared.1').document, { a: [1] });
     other.close();
@@ -51,7 +52,7 @@ describe('several instances', () => {
 });
 
 test('a folder is enough to open', () => {
-  const { path } = openStore();
+  const path = newFolder();
   const glsdb = new glsDB();
   glsdb.open(join(path, 'below'));
   new glsdb.node('Person.1').value = 'x';
@@ -61,7 +62,7 @@ test('a folder is enough to open', () => {
 
 describe('closed', () => {
   test('every call says so, and reopening makes the same nodes work', () => {
-    const { glsdb, path } = openStore();
+    const { glsdb, store } = openStore();
     const node = new glsdb.node('Person.1');
     node.document = { a: 1 };
     glsdb.close();
@@ -79,7 +80,7 @@ describe('closed', () => {
     assert.throws(() => glsdb.directory, { code: 'ERR_CLOSED' });
     assert.throws(() => glsdb.transaction.start(), { code: 'ERR_CLOSED' });
     assert.ok(glsdb.version.length > 0);
-    glsdb.open({ path, durability: 'process' });
+    glsdb.open({ ...store });
     assert.deepEqual(node.document, { a: 1 });
     assert.deepEqual(glsdb.directory, ['Person']);
   });

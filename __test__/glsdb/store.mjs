@@ -1,25 +1,25 @@
 // A store of its own for a test file, removed when the file is done.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after } from 'node:test';
 import { glsDB } from '../../js/glsdb.mjs';
+import { chosenStore } from '../mg-dbx/store.mjs';
 
 /**
  * @param {import('../../js/types/glsdb.d.mts').GlsDBOptions} [options]
- * @returns {{ glsdb: import('../../js/types/glsdb.d.mts').glsDB, path: string }} an open glsDB and its folder
+ * @returns {{ glsdb: import('../../js/types/glsdb.d.mts').glsDB, store: import('caretdb').OpenOptions }} an open glsDB,
+ *   and what opens its store again
  */
 export function openStore(options) {
-  const path = mkdtempSync(join(tmpdir(), 'caretdb-glsdb-'));
+  const chosen = chosenStore();
+  /** @type {import('caretdb').OpenOptions} */
+  const store = { ...chosen, ...(chosen.engine === 'lmdb' ? { durability: 'process' } : {}) };
   /** @type {import('../../js/types/glsdb.d.mts').glsDB} */
   const glsdb = new glsDB(options);
-  glsdb.open({ type: 'CaretDB', path, durability: 'process' });
+  glsdb.open({ type: 'CaretDB', ...store });
   after(() => {
     glsdb.close();
-    rmSync(path, { recursive: true, force: true });
   });
-  return { glsdb, path };
+  return { glsdb, store };
 }
 
 /** @returns {any} the person of the tutorials */

@@ -7,6 +7,8 @@ use caretdb::key::{
     CHILDREN, Key, MAX_KEY, MAX_NAME, Subscript, first_subscript, is_string, split, subscript_len, subscripts,
     subtree_end, to_number, write_text,
 };
+use caretdb::number::Decimal;
+use caretdb::value::Value;
 use proptest::prelude::*;
 
 const FOREVER_SAFE: f64 = 9_007_199_254_740_991.0;
@@ -347,6 +349,30 @@ fn text_of_another_charset_may_spell_numbers_and_bytes_may_not() {
     assert_eq!(first_subscript(b"\xC010\0"), Some((4, Subscript::Bytes(b"10".into()))));
 }
 
+/// Small whole numbers have a way of their own in and out; its bytes must be those of every other number.
+#[test]
+fn small_whole_numbers_are_spelt_as_all_numbers_are() {
+    let around = |n: u64| n.saturating_sub(120)..n + 120;
+    let powers = (0..10).flat_map(|power| around(10_u64.pow(power)));
+    let spread = (0..5_000).map(|n: u64| n * n * n % 100_000_000);
+    let rounded = (1..2_000).flat_map(|n| [n * 10, n * 1_000, n * 100_000]);
+    for n in (0..12_000).chain(powers).chain(spread).chain(rounded).chain(around(99_999_999)) {
+        let spelt = n.to_string();
+        let expected = encoded(|key| key.decimal(&Decimal::from_canonical(spelt.as_bytes()).unwrap()));
+        assert_eq!(text(&spelt), expected, "{n} as text");
+        assert_eq!(encoded(|key| key.number(n as f64)), expected, "{n} as a number");
+        let mut written = Vec::new();
+        write_text(&expected, &mut written).unwrap();
+        assert_eq!(written, spelt.as_bytes());
+        assert_eq!(to_number(&expected), Some(n as f64));
+    }
+    for fraction in ["1.5", "12.25", "1234567.5", "99999999.5"] {
+        let mut written = Vec::new();
+        write_text(&encoded(|key| key.number(fraction.parse().unwrap())), &mut written).unwrap();
+        assert_eq!(written, fraction.as_bytes());
+    }
+}
+
 /// The worked examples of the document are the bytes that come out.
 #[test]
 fn the_document_tells_the_truth() {
@@ -366,4 +392,23 @@ fn the_document_tells_the_truth() {
         }
     }
     assert!(seen >= 28, "only {seen} examples were found");
+}
+
+/// So are the key and the value that the page about the design shows.
+#[test]
+fn the_design_tells_the_truth() {
+    let document = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/design.md")).unwrap();
+    let row = document.lines().find(|line| line.starts_with("| `^Person(1,\"city\")=\"Redhill\"`")).unwrap();
+    let bytes = |cell: usize| -> Vec<u8> {
+        let hex = row.split('|').nth(cell).unwrap().replace('`', "");
+        hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    };
+    let mut key = Key::new();
+    key.global("Person").unwrap();
+    key.number(1.0).unwrap();
+    key.text("city").unwrap();
+    assert_eq!(bytes(2), key.as_bytes());
+    let mut value = Vec::new();
+    Value::Text("Redhill").write(&mut value);
+    assert_eq!(bytes(3), value);
 }

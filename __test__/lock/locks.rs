@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use caretdb::error::Error;
 use caretdb::key::Key;
-use caretdb::lock::{Locks, Table};
+use caretdb::lock::{self, Locks, Table};
 use caretdb::patience;
+use parking_lot::Mutex;
 
 const ONCE: Option<Duration> = Some(Duration::ZERO);
 
@@ -191,6 +192,29 @@ fn a_waiter_gets_the_lock_when_its_holder_lets_go() {
             });
         });
     }
+}
+
+#[test]
+fn what_several_threads_use_is_free_for_the_others_while_one_waits() {
+    everywhere(|connect| {
+        let mut holder = connect();
+        assert!(holder.lock(&node(&["A"]), ONCE).unwrap());
+        let shared = Mutex::new(connect());
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| lock::lock_shared(&shared, &node(&["A"]), None).unwrap());
+            let mut came_by = 0;
+            for _ in 0..100 {
+                thread::sleep(Duration::from_millis(1));
+                came_by += usize::from(shared.try_lock().is_some_and(|mut locks| {
+                    locks.lock(&node(&["B"]), ONCE).unwrap() && locks.unlock(&node(&["B"])).is_ok()
+                }));
+            }
+            assert!(came_by > 50, "{came_by} of 100");
+            holder.unlock_all();
+            assert!(waiter.join().unwrap());
+        });
+        assert_eq!(shared.lock().held(), 1);
+    });
 }
 
 #[test]

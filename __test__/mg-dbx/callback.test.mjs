@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { mglobal, server } from 'caretdb';
 import { callBack, newFolder, openServer, withCode } from './store.mjs';
 
-const { db, path } = openServer();
+const { db, store } = openServer();
 const global = new mglobal(db, 'Later');
 beforeEach(() => {
   db.delete('Later');
@@ -63,7 +63,7 @@ describe('a call with a callback', () => {
 
   it('tells a failed lock as (false, "0")', async () => {
     const other = new server();
-    other.open({ path });
+    other.open({ ...store });
     other.lock('Later', 1, 0);
     const answer = await callBack((callback) => global.lock(1, 0.05, callback));
     assert.deepEqual(answer, { returned: null, isError: false, result: '0' });
@@ -111,7 +111,7 @@ describe('a call with a callback', () => {
     for (let i = 0; i < 100_000; i++) db.set('Later', i, 'x');
     db.tcommit();
     const holder = new server();
-    holder.open({ path });
+    holder.open({ ...store });
     holder.lock('Later', 0);
     let turns = 0;
     let answered = 0;
@@ -136,11 +136,11 @@ describe('a call with a callback', () => {
 
   it('does not need the runtime’s pool, so that many may wait for one', async () => {
     const holder = new server();
-    holder.open({ path });
+    holder.open({ ...store });
     assert.equal(holder.lock('Later', 'pool', 0), '1');
     const waiters = Array.from({ length: 10 }, () => {
       const waiter = new server();
-      waiter.open({ path });
+      waiter.open({ ...store });
       return waiter;
     });
     const waiting = waiters.map((waiter) =>
@@ -171,7 +171,7 @@ describe('a call with a callback', () => {
     assert.equal(global.lock('mine', 0), '1');
     global.unlock('mine');
     const other = new server();
-    other.open({ path });
+    other.open({ ...store });
     assert.equal(other.lock('Later', 'mine', 0), '0');
     assert.equal((await callBack((callback) => global.unlock('mine', callback))).result, '1');
     assert.equal(other.lock('Later', 'mine', 0), '1');
@@ -180,9 +180,9 @@ describe('a call with a callback', () => {
 
   it('is done before close returns, but waits for nobody then', async () => {
     const own = new server();
-    own.open({ path });
+    own.open({ ...store });
     const holder = new server();
-    holder.open({ path });
+    holder.open({ ...store });
     holder.lock('Later', 'held', 0);
     const written = callBack((callback) => own.set('Later', 'before', 'close', callback));
     const waiting = callBack((callback) => own.lock('Later', 'held', -1, callback));
@@ -194,7 +194,7 @@ describe('a call with a callback', () => {
     assert.equal((await behind).isError, true);
     assert.equal(holder.lock('Later', 'before', 0), '1');
     holder.close();
-    own.open({ path });
+    own.open({ ...store });
     assert.equal((await callBack((callback) => own.get('Later', 'before', callback))).result, 'close');
     own.close();
   });

@@ -5,7 +5,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { mglobal, server } from 'caretdb';
 import { openServer, withCode } from './store.mjs';
 
-const { db } = openServer();
+const { db, store } = openServer();
 beforeEach(() => {
   db.delete('Person');
   db.delete('Other');
@@ -177,7 +177,7 @@ describe('setchildnodes', () => {
 
   it('waits for the lock it is asked to take', () => {
     const holder = new server();
-    holder.open({ path: db.namespace() });
+    holder.open({ ...store });
     holder.lock('Person', 1, 0);
     const person = new mglobal(db, 'Person', 1);
     assert.throws(
@@ -188,7 +188,7 @@ describe('setchildnodes', () => {
     holder.close();
     assert.equal(person.setchildnodes([{ key: 'a' }], { lock: true, locktimeout: 0 }), '');
     const next = new server();
-    next.open({ path: db.namespace() });
+    next.open({ ...store });
     assert.equal(next.lock('Person', 1, 0), '1', 'the lock was given back');
     next.close();
   });

@@ -26,7 +26,7 @@ describe('what the package exports', () => {
 });
 
 describe('the calls of server', () => {
-  const { db, path } = openServer();
+  const { db, path, store } = openServer();
   beforeEach(() => {
     db.delete('Person');
   });
@@ -143,7 +143,7 @@ describe('the calls of server', () => {
 
   it('locks with the last argument as the timeout, counts, and unlocks what is not locked', () => {
     const other = new server();
-    other.open({ type: 'CaretDB', path });
+    other.open({ type: 'CaretDB', ...store });
     try {
       assert.equal(db.lock('Person', 1, 0), '1');
       assert.equal(db.lock('Person', 1, -1), '1');
@@ -192,7 +192,7 @@ describe('the calls of server', () => {
 
   it('refuses a second writer on the thread of a transaction at once, and says why', () => {
     const other = new server();
-    other.open({ type: 'CaretDB', path });
+    other.open({ type: 'CaretDB', ...store });
     db.tstart();
     try {
       assert.throws(() => other.tstart(), withCode('ERR_TX', /another connection of this thread/));
@@ -300,17 +300,17 @@ describe('a server that is not open', () => {
   });
 
   it('opens again after close, and objects made before work again', () => {
-    const { db, path } = openServer();
+    const { db, store } = openServer();
     const global = new mglobal(db, 'Person');
     global.set(1, 'kept');
     db.tstart();
     global.set(2, 'forgotten');
     db.close();
     assert.equal(global.get(1), '');
-    db.open({ type: 'CaretDB', path });
+    db.open({ type: 'CaretDB', ...store });
     assert.equal(global.get(1), 'kept');
     assert.equal(global.get(2), '');
     assert.equal(db.tlevel(), '0');
-    assert.throws(() => db.open({ path }), withCode('ERR_ARG', /open already/));
+    assert.throws(() => db.open({ ...store }), withCode('ERR_ARG', /open already/));
   });
 });

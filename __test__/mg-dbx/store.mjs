@@ -13,18 +13,39 @@ export function newFolder() {
   return folder;
 }
 
+let tables = 0;
+
 /**
- * @param {Record<string, unknown>} [options] for `open`, beside the path
- * @returns {{ db: server, path: string }} an open connection to a new store
+ * What opens a new store of the engine that `CARETDB_TEST_ENGINE` names, and for `postgres` on the server of the URL in
+ * `CARETDB_TEST_POSTGRES`: ../engine/suites.test.mjs runs whole files so on the engines that they do not name.
+ *
+ * @returns {import('caretdb').OpenOptions}
+ */
+export function chosenStore() {
+  const engine = /** @type {import('../real/engines.mjs').Engine} */ (
+    process.env.CARETDB_TEST_ENGINE ?? 'lmdb'
+  );
+  if (engine !== 'postgres') return { engine, path: newFolder() };
+  tables += 1;
+  return { engine, url: `${process.env.CARETDB_TEST_POSTGRES}?table=s_${process.pid}_${tables}` };
+}
+
+/**
+ * @param {Record<string, unknown>} [options] for `open`; without an engine or a path these are chosen
+ * @returns {{ db: server, path: string, store: import('caretdb').OpenOptions }} an open connection to a new store, and what
+ *   opens that again
  */
 export function openServer(options = {}) {
-  const path = newFolder();
+  const named = ['engine', 'path', 'url', 'durability'].some((name) => name in options);
+  const whole = { ...(named ? {} : chosenStore()), ...options };
+  // A server's table has no folder: its path is the URL.
+  const path = String(whole.url ?? whole.path ?? newFolder());
   const db = new server();
-  db.open({ type: 'CaretDB', path, ...options });
+  db.open({ type: 'CaretDB', ...(whole.url === undefined ? { path } : {}), ...whole });
   after(() => {
     db.close();
   });
-  return { db, path };
+  return { db, path, store: whole.url === undefined ? { ...whole, path } : whole };
 }
 
 /**

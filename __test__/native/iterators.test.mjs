@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { open } from 'caretdb';
-import { newFolder, withCode } from '../mg-dbx/store.mjs';
+import { Worker } from 'node:worker_threads';
+import { mglobal, open, server } from 'caretdb';
+import { withCode } from '../mg-dbx/store.mjs';
+import { ENGINES, missing, newStore } from '../real/engines.mjs';
 
 /**
  * What is in a range, by the plainest means.
@@ -25,9 +27,10 @@ function within(all, { from, to, after, before, prefix, reverse, limit }) {
   return found.slice(0, limit);
 }
 
-for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
-  describe(`iterators on ${engine}`, () => {
-    const db = open(newFolder(), { engine });
+for (const engine of ENGINES) {
+  describe(`iterators on ${engine}`, { skip: missing(engine) }, () => {
+    if (missing(engine)) return;
+    const db = open(newStore(engine));
     const keys = [-7, -0.5, 0, 3, 20, 100, 'a', 'ab', 'abc', 'ac', 'b', 'ä', 'äö'];
     const node = db.global('Range');
     for (const [index, key] of keys.entries()) {
@@ -143,6 +146,87 @@ for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
       assert.equal(live.count(), 0);
     });
 
+    it('see at the next step whatever their own thread wrote, by whichever way', async () => {
+      const { url, path } = newStore(engine);
+      const folder = String(url ?? path);
+      const own = open(folder, { engine });
+      const other = open(folder, { engine });
+      const connection = new server();
+      connection.open({ type: 'CaretDB', path: folder, engine });
+      const classic = new mglobal(connection, 'Seen');
+      const seen = own.global('Seen');
+      /** @type {Record<string, () => unknown>} */
+      const ways = {
+        set: () => seen.set(2, 'x'),
+        increment: () => seen.increment(2, 1),
+        below: () => seen.set(2, 'deep', 'x'),
+        'at another node': () => own.global('Seen', 2).set('x'),
+        document: () => seen.setDocument(2, { a: 1 }),
+        'merged document': () => seen.mergeDocument(2, { a: 1 }),
+        'another global': () => {
+          own.global('From').set(2, 'x');
+          seen.merge(own.global('From'));
+        },
+        transaction: () => own.transaction(() => seen.set(2, 'x')),
+        'another connection': () => other.global('Seen').set(2, 'x'),
+        'the mg-dbx face': () => classic.set(2, 'x'),
+        promise: () => own.async.global('Seen').set(2, 'x'),
+        'a promise of another connection': () => other.async.global('Seen').set(2, 'x'),
+        callback: () => new Promise((resolve) => classic.set(2, 'x', resolve)),
+      };
+      for (const [way, write] of Object.entries(ways)) {
+        seen.delete();
+        for (const key of [1, 3]) seen.set(key, 'x');
+        const keys = [];
+        for (const key of seen.keys()) {
+          keys.push(key);
+          if (key === 1) await write();
+        }
+        assert.deepEqual(keys, [1, 2, 3], way);
+        const left = [];
+        for (const key of seen.keys()) {
+          left.push(key);
+          if (key === 1) {
+            own.global('Seen', 1).delete();
+            own.global('Seen', 2).delete();
+          }
+        }
+        assert.deepEqual(left, [1, 3], way);
+      }
+      assert.throws(() => {
+        for (const _key of seen.keys()) own.close();
+      }, withCode('ERR_CLOSED'));
+      other.close();
+      connection.close();
+    });
+
+    it('see soon what another thread wrote', async () => {
+      const { url, path } = newStore(engine);
+      const folder = String(url ?? path);
+      const own = open(folder, { engine });
+      const seen = own.global('Seen');
+      for (let key = 0; key < 2000; key += 1) seen.set(key, 'x');
+      const worker = new Worker(new URL('fixtures/writer.mjs', import.meta.url), {
+        workerData: { folder, engine },
+      });
+      const written = new Int32Array(new SharedArrayBuffer(4));
+      let steps = 0;
+      let found = 0;
+      for (const key of seen.keys()) {
+        if (typeof key === 'string') found = steps;
+        // It is waited for without a turn of the loop of events, which would let this thread hear of it another way.
+        if (key === 1000) {
+          worker.postMessage(written);
+          assert.equal(Atomics.wait(written, 0, 0, 60_000), 'ok');
+        }
+        steps += 1;
+        if (key === 1999) assert.fail('the walk met what was deleted');
+      }
+      assert.equal(found, 1000 + 1 + 99, 'what was written is the last of a hundred that are left');
+      await worker.terminate();
+      own.close();
+    });
+
     it('may be left early, run side by side, and in transactions', () => {
       for (const key of node.keys()) {
         assert.equal(key, keys[0]);
@@ -167,7 +251,7 @@ for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
     });
 
     it('show the globals', () => {
-      const other = open(newFolder(), { engine });
+      const other = open(newStore(engine));
       for (const name of ['B', 'A', 'Ab', 'Abc', 'Ac', 'a', '%z', 'A.b']) other.global(name).set(1, 'x');
       other.global('%caretdb').set(1, 'x');
       const all = ['%z', 'A', 'A.b', 'Ab', 'Abc', 'Ac', 'B', 'a'];

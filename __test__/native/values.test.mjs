@@ -6,6 +6,97 @@ import { Buffer } from 'node:buffer';
 import { beforeEach, describe, it } from 'node:test';
 import { AsyncDatabase, AsyncGlobal, Database, Global, mglobal, open, server } from 'caretdb';
 import { newFolder, withCode } from '../mg-dbx/store.mjs';
+import { ENGINES, missing, newStore } from '../real/engines.mjs';
+
+/** @param {string} path */
+function textFace(path) {
+  const db = new server();
+  db.open({ type: 'CaretDB', path, readOnly: true });
+  return db;
+}
+
+describe('an error', () => {
+  it('names the node, and not what was to be stored there', async () => {
+    const db = open(newFolder());
+    const node = db.global('Named');
+    const long = 'k'.repeat(1100);
+    let deep = /** @type {any} */ ('secret');
+    for (let level = 0; level < 600; level += 1) deep = { [`level ${level}`]: deep };
+    const faults = [];
+    for (const call of [
+      () => node.set(long, 'secret'),
+      () => node.setDocument(1, deep),
+      () => node.setDocument(long, { a: 'secret' }),
+      () => db.async.global('Named').set(long, 'secret'),
+    ]) {
+      try {
+        await call();
+      } catch (error) {
+        faults.push(/** @type {Error} */ (error).message);
+      }
+    }
+    assert.equal(faults.length, 4);
+    for (const message of faults) {
+      assert.match(message, /\^Named\(/);
+      assert.doesNotMatch(message, /secret/);
+    }
+    db.close();
+  });
+});
+
+describe('an error begins with what the program called', () => {
+  const folder = newFolder();
+  open(folder).close();
+  const db = open(folder, { readOnly: true });
+  const node = db.global('Called', 'x');
+  const later = db.async.global('Called', 'x');
+  const text = new mglobal(textFace(folder), 'Called', 'x');
+  const closed = open(folder);
+  closed.close();
+  const on = '^Called("x",1)';
+  /** @type {[string, () => unknown][]} */
+  const calls = [
+    [`setDocument ${on}: `, () => node.setDocument(1, {})],
+    [`mergeDocument ${on}: `, () => node.mergeDocument(1, {})],
+    [`patch ${on}: `, () => node.patch(1, {})],
+    ['getDocument ^Called("x",null): ', () => node.getDocument(/** @type {any} */ (null))],
+    [`set ${on}: `, () => later.set(1, 'a')],
+    [`delete ${on}: `, () => later.delete(1)],
+    [`increment ${on}: `, () => later.increment(1, 2)],
+    [`setDocument ${on}: `, () => later.setDocument(1, {})],
+    [`mergeDocument ${on}: `, () => later.mergeDocument(1, {})],
+    [`patch ${on}: `, () => later.patch(1, {})],
+    ['getDocument ^Called("x",null): ', () => later.getDocument(/** @type {any} */ (null))],
+    ['setDocument: ', () => node.setDocument(1, 1n)],
+    ['mergeDocument: ', () => later.mergeDocument(1, undefined)],
+    ['patch: ', () => later.patch(1, 1n)],
+    ['global ^Called("x",null): ', () => node.at(/** @type {any} */ (null))],
+    ['global ^Called(1,""): ', () => db.global('^Called', 1, '')],
+    ['global: "a b" is no global name', () => db.global('a b')],
+    ['mglobal ^Called(null): ', () => new mglobal(textFace(folder), 'Called', /** @type {any} */ (null))],
+    ['watch ^Called(null): ', () => db.watch('Called', [/** @type {any} */ (null)])],
+    ['createIndex ^Called("x"): ', () => node.createIndex(/** @type {any} */ (1), ['a'])],
+    ['dropIndex ^Called("x"): ', () => node.dropIndex(/** @type {any} */ (undefined))],
+    ['setDocument ^Called("x",1): ', () => text.setDocumentText(1, '{}')],
+    ['reset ^Called(null): ', () => text.reset('Called', /** @type {any} */ (null))],
+    ['snapshot: ', () => closed.snapshot(() => {})],
+    ['stats: ', () => closed.stats()],
+    ['sync: ', () => closed.async.sync()],
+  ];
+  for (const [start, call] of calls) {
+    it(start, async () => {
+      const failed = await Promise.resolve()
+        .then(call)
+        .then(
+          () => undefined,
+          (error) => error,
+        );
+      assert.match(failed?.code ?? '', /^ERR_/);
+      assert.equal(failed.message.slice(0, start.length), start);
+      assert.ok(failed.message.length > start.length);
+    });
+  }
+});
 
 describe('what is no document', () => {
   const db = open(newFolder());
@@ -38,9 +129,10 @@ describe('what is no document', () => {
   }
 });
 
-for (const engine of /** @type {const} */ (['lmdb', 'sled'])) {
-  describe(`a node on ${engine}`, () => {
-    const db = open(newFolder(), { engine });
+for (const engine of ENGINES) {
+  describe(`a node on ${engine}`, { skip: missing(engine) }, () => {
+    if (missing(engine)) return;
+    const db = open(newStore(engine));
     const node = db.global('Node');
     beforeEach(() => node.delete());
 

@@ -1,4 +1,4 @@
-// What a real M engine answered, row by row, asked of `mglobal` on both engines: collation, arithmetic, and a recorded
+// What a real M engine answered, row by row, asked of `mglobal` on every engine: collation, arithmetic, and a recorded
 // trace of operations with the state it leaves.
 
 import assert from 'node:assert/strict';
@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { mcursor, mglobal } from 'caretdb';
 import { openServer } from '../mg-dbx/store.mjs';
+import { newUrls, skip } from '../real/postgres.mjs';
 
 /** @param {string} name */
 const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -18,10 +19,15 @@ const lines = (name) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-for (const engine of ['lmdb', 'sled']) {
-  for (const charset of ['utf-8', 'binary']) {
-    describe(`the recorded M engine, on ${engine} in ${charset}`, () => {
-      const { db } = openServer({ engine });
+const newUrl = skip ? undefined : await newUrls();
+
+for (const engine of ['lmdb', 'sled', 'postgres']) {
+  // A charset is above all engines, and a server is asked over the line.
+  for (const charset of engine === 'postgres' ? ['utf-8'] : ['utf-8', 'binary']) {
+    const unavailable = engine === 'postgres' && skip;
+    describe(`the recorded M engine, on ${engine} in ${charset}`, { skip: unavailable }, () => {
+      if (unavailable) return;
+      const { db } = openServer({ engine, ...(engine === 'postgres' ? { url: newUrl?.() } : {}) });
       db.charset(charset);
 
       it('orders all 490 subscripts as M does, both ways', () => {

@@ -2,10 +2,16 @@
 // the server goes on.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, SERVERS, startProgram } from './programs.mjs';
 
 const PROGRAM = '__test__/servers/fixtures/fault-server.mjs';
+
+/** For tests in which no handler hangs: a busy machine may take its time. */
+const PATIENT = JSON.stringify({ handlerTimeout: 60_000 });
 
 for (const { name, runtime, skip } of SERVERS) {
   for (const mode of ['threads', 'processes']) {
@@ -64,6 +70,21 @@ for (const { name, runtime, skip } of SERVERS) {
         while ((await asked('DELETE', '/run/long')).status !== 200);
         assert.equal((await reply).status, 409);
         assert.deepEqual((await asked('DELETE', '/run/long')).json, { error: "No run 'long' is under way" });
+      });
+
+      test('a DELETE that overtakes the request that starts its run cancels it all the same', async () => {
+        // A page that is closed sends DELETE on a connection of its own. Where the body of the POST came later, nothing was
+        // under way yet: the DELETE was 404, and the run went on to its end for nobody.
+        const json = JSON.stringify({ run: 'overtaken', do: 'progress', steps: 10_000, ms: 10 });
+        const headers = { 'content-type': 'application/json', 'content-length': `${json.length}` };
+        const started = request({ port: server.port, method: 'POST', path: '/run', headers, agent: false });
+        started.flushHeaders();
+        const cancelled = asked('DELETE', '/run/overtaken');
+        await sleep(100);
+        started.end(json);
+        const [reply] = await once(started, 'response');
+        assert.equal(reply.resume().statusCode, 409);
+        assert.deepEqual((await cancelled).json, { ok: true, run: 'overtaken', cancelled: true });
       });
 
       test('a run has a name of its own, and one name is one run at a time', async () => {
@@ -236,10 +257,73 @@ for (const { name, runtime, skip } of SERVERS) {
     await server.stop();
   });
 
+  for (const mode of ['threads', 'processes']) {
+    test(`${name} with ${mode}: workers that end under load cost the requests that ended them`, {
+      skip: skip !== false,
+    }, async () => {
+      const server = await startProgram(runtime, [PROGRAM, mode, PATIENT]);
+      const total = 600;
+      let sent = 0;
+      const client = async () => {
+        while (sent < total) {
+          sent += 1;
+          const ends = sent % 60 === 30;
+          const deed = ends ? 'exit' : 'ok';
+          const { status } = await ask(server.port, 'GET', `/fault?do=${deed}`);
+          assert.equal(status, ends ? 500 : 200);
+        }
+      };
+      await Promise.all(Array.from({ length: 20 }, client));
+      assert.equal(await server.stop(), 0);
+    });
+  }
+
+  test(`${name}: a full queue is 503 with Retry-After, and what is in it is answered`, {
+    skip: skip !== false,
+  }, async () => {
+    const server = await startProgram(runtime, [
+      PROGRAM,
+      'threads',
+      JSON.stringify({ poolSize: 1, maxQueue: 5 }),
+    ]);
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, () => ask(server.port, 'GET', '/fault?do=sleep&ms=20')),
+    );
+    const refused = replies.filter(({ status }) => status === 503);
+    assert.ok(refused.length > 0 && refused.length < 60, `${refused.length} refused`);
+    for (const { headers, json } of refused) {
+      assert.equal(headers['retry-after'], '1');
+      assert.equal(json.error, 'Too many requests are waiting');
+    }
+    for (const { status } of replies) assert.ok(status === 200 || status === 503);
+    assert.equal((await ask(server.port, 'GET', '/fault?do=ok')).status, 200);
+    await server.stop();
+  });
+
+  test(`${name}: one that hogs its worker does not keep the others`, { skip: skip !== false }, async () => {
+    const server = await startProgram(runtime, [PROGRAM, 'threads', PATIENT]);
+    let hogDone = false;
+    const hog = ask(server.port, 'POST', '/fault', { json: { do: 'block', ms: 1200 } }).then((reply) => {
+      hogDone = true;
+      return reply;
+    });
+    const others = await Promise.all(
+      Array.from({ length: 40 }, () => ask(server.port, 'GET', '/fault?do=ok')),
+    );
+    assert.equal(hogDone, false, 'all others were answered before the hog');
+    for (const { status } of others) assert.equal(status, 200);
+    assert.equal((await hog).status, 200);
+    await server.stop();
+  });
+
   test(`${name}: processes killed under load cost their own request only`, {
     skip: skip !== false,
   }, async () => {
-    const server = await startProgram(runtime, [PROGRAM, 'processes', JSON.stringify({ logging: true })]);
+    const server = await startProgram(runtime, [
+      PROGRAM,
+      'processes',
+      JSON.stringify({ logging: true, handlerTimeout: 60_000 }),
+    ]);
     const total = 1500;
     let sent = 0;
     /** @type {Map<number, number>} */
@@ -276,7 +360,7 @@ for (const { name, runtime, skip } of SERVERS) {
     test(`${name} with ${mode}: a signal lets what is in flight finish`, {
       skip: skip !== false,
     }, async () => {
-      const server = await startProgram(runtime, [PROGRAM, mode]);
+      const server = await startProgram(runtime, [PROGRAM, mode, PATIENT]);
       await ask(server.port, 'GET', '/fault?do=ok');
       const replies = Promise.all(
         Array.from({ length: 6 }, () => ask(server.port, 'GET', '/fault?do=sleep&ms=150')),

@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { WorkerPool } from '../../js/pool/pool.mjs';
-
-/** @param {string} name */
-const fixture = (name) => new URL(`fixtures/${name}.mjs`, import.meta.url).href;
+import { fixture, keptLog } from './in-pool.mjs';
 
 const HANDLERS = {
   faults: fixture('faults'),
@@ -18,19 +16,6 @@ const HANDLERS = {
   nothing: fixture('nothing'),
   missing: fixture('not-there'),
 };
-
-/** A log that keeps what would be printed. */
-function keptLog() {
-  /** @type {string[]} */
-  const errors = [];
-  return {
-    errors,
-    enabled: false,
-    banner() {},
-    line() {},
-    error: (/** @type {string} */ text) => void errors.push(text),
-  };
-}
 
 /** @param {import('../../js/pool/reply.mjs').Reply} reply */
 const answerOf = (reply) => JSON.parse(String(reply.body));
@@ -142,6 +127,34 @@ for (const mode of /** @type {const} */ (['threads', 'processes'])) {
       assert.deepEqual(answerOf(there), { isBytes: true, hex: '00ff80' });
       const back = await run({ do: 'sendBytes' });
       assert.deepEqual([.../** @type {Uint8Array} */ (back.body)], [0, 255, 128]);
+    });
+
+    test('large messages, bytes and small ones keep their order and their own replies', async () => {
+      const large = 'ä'.repeat(200_000);
+      const replies = await Promise.all(
+        Array.from({ length: 60 }, (_, index) => {
+          if (index % 3 === 0) return run({ do: 'echo', value: `${index}${large}` });
+          if (index % 3 === 1) return run({ do: 'bytes', body: Buffer.alloc(20_000, index) });
+          return run({ do: 'echo', value: index });
+        }),
+      );
+      for (const [index, reply] of replies.entries()) {
+        const answer = answerOf(reply);
+        if (index % 3 === 0) assert.ok(answer.value === `${index}${large}`);
+        else if (index % 3 === 1) assert.ok(answer.hex === Buffer.alloc(20_000, index).toString('hex'));
+        else assert.equal(answer.value, index);
+      }
+    });
+
+    test('what was answered before its worker died stays answered', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const jobs = Array.from({ length: 40 }, (_, index) => run({ do: index % 20 === 10 ? 'exit' : 'ok' }));
+        const statuses = (await Promise.all(jobs)).map(({ statusCode }) => statusCode);
+        assert.deepEqual(
+          statuses,
+          statuses.map((_, index) => (index % 20 === 10 ? 500 : 200)),
+        );
+      }
     });
 
     test('error, errorCode and http_response shape the reply', async () => {

@@ -9,6 +9,9 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ask, ROOT, runProgram, SERVERS, startProgram, temporaryFolder } from './programs.mjs';
 
+/** Random, and of no other use. */
+const TOKEN = 'h2Zc0sJq7vXn4TbLw9RdKf3M';
+
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 for (const { name, runtime, program, skip } of SERVERS) {
@@ -127,10 +130,10 @@ for (const { name, runtime, program, skip } of SERVERS) {
     });
 
     test('another address than the loopback needs a token, from the environment too', async () => {
-      const server = await started(['--host', '0.0.0.0'], { CARETDB_TOKEN: 'a-token' });
+      const server = await started(['--host', '0.0.0.0'], { CARETDB_TOKEN: TOKEN });
       assert.match(server.output(), /requests need the token\n/);
       assert.equal((await ask(server.port, 'GET', '/local')).status, 401);
-      const headers = { authorization: 'Bearer a-token' };
+      const headers = { authorization: `Bearer ${TOKEN}` };
       assert.equal((await ask(server.port, 'GET', '/local', { headers })).status, 200);
       await server.stop();
     });

@@ -3,6 +3,8 @@
 import {
   type AsyncGlobal,
   type CaretError,
+  check as caretCheck,
+  compact,
   type Database,
   type ErrorCode,
   type Global,
@@ -12,9 +14,11 @@ import {
   mcursor,
   mglobal,
   open,
+  restore,
   type Subscript,
   server,
   type Value,
+  type WorkOptions,
 } from 'caretdb';
 import type * as bun from 'caretdb/bun';
 import type * as cjs from 'caretdb/cjs';
@@ -49,11 +53,36 @@ check<Same<typeof db.closed, boolean>>();
 db.path = 'elsewhere';
 const stats: { entries: number; diskBytes: number } = db.stats();
 export const entries = stats.entries + (db.stats().readerSlots ?? 0);
+export const warning: string | undefined = db.stats().warnings[0];
 export const synced: Promise<void> = db.sync();
 {
   using inner = open('./data');
   inner.close();
 }
+
+// --- changes
+
+const watcher = db.watch('Person', [1], ({ kind, global, subscripts, value, transaction, last }) => {
+  check<Same<typeof kind, 'set' | 'delete' | 'deleteValue' | 'lost'>>();
+  check<Same<typeof value, Value | undefined>>();
+  const all: [string, Subscript[], number, boolean] = [global, subscripts, transaction, last];
+  return all;
+});
+db.watch('Person', () => {})
+  .unref()
+  .ref()
+  .close();
+db.watch((change) => change.kind);
+db.global('Person').watch(({ last }) => last);
+export const isClosed: boolean = watcher.closed;
+export async function firstChange(): Promise<Value | undefined> {
+  for await (const change of db.global('Person').watch()) return change.value;
+  for await (const { value } of db.watch('Person', [1])) return value;
+}
+// @ts-expect-error with a listener there is nothing to iterate over
+watcher[Symbol.asyncIterator]();
+// @ts-expect-error a Watcher is made by watch()
+new node.Watcher();
 
 // --- globals and nodes
 
@@ -213,3 +242,35 @@ export const classes = () => new mclass(connection);
 
 export const documents: glsDB = new node.glsDB();
 documents.open({ path: './data' });
+
+export const checks = async () => {
+  check<Same<Awaited<ReturnType<typeof restore>>, string | undefined>>();
+  await restore('backup', 'data', { force: true });
+  await compact('data', { onProgress: (done, total) => done / total });
+  const { sound, damage } = await caretCheck('data', { signal: AbortSignal.timeout(1) });
+  check<Same<typeof sound, boolean>>();
+  check<Same<(typeof damage)[0]['what'], string>>();
+};
+
+export const backups = async (db: Database, other: server) => {
+  const options: WorkOptions = {
+    onProgress: (done, total) => done / total,
+    signal: AbortSignal.timeout(1000),
+  };
+  check<Same<Awaited<ReturnType<typeof db.backup>>, void>>();
+  await db.backup('there', options);
+  await other.backup('there');
+  // @ts-expect-error a backup needs a folder
+  await db.backup();
+};
+
+// --- attachments
+
+export const stored: Promise<{ sha256: string }> = db.attachments.put('Person', 1, 'a', new Uint8Array(), {
+  type: 'image/png',
+});
+export const pieces: AsyncIterable<Uint8Array> | undefined = db.attachments
+  .get('Person', 1, 'a')
+  ?.stream({ start: 1 });
+// @ts-expect-error an attachment has bytes
+db.attachments.put('Person', 1, 'a');

@@ -1,33 +1,45 @@
 //! What durability costs, and how the log and the durable file keep up: sequential and random sets with `relaxed` beside
 //! `process` in the same run, the time until the durable file has everything, acknowledged sets beside the disk's own
-//! syncs, what a minute of random inserts and of overwriting does to the files, and how long a store takes to open when
-//! its working file must be rebuilt.
+//! syncs, what a minute of random inserts and of overwriting does to the files, without and with a process that reads one
+//! moment all the while (which may fill the disk), and how long a store takes to open when its working file must be rebuilt.
 //!
 //!     cargo run --release --example durability -- [keys] [seconds of growth] [MiB to open]
 //!
-//! One set is one call and one commit. Quote the ratios: they come from one run, the rates depend on the machine.
+//! A figure of 0 leaves its part out. One set is one call and one commit. Quote the ratios: they come from one run, the rates depend on the machine.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use caretdb::engine::{Durability, Engine, Options, Session, open};
+use caretdb::error::{Error, Result};
 use tempfile::TempDir;
 
 /// How often each figure is measured; the median counts.
 const ROUNDS: usize = 5;
 
 fn main() {
+    if let Some(store) = std::env::var_os(READER) {
+        read_one_moment(Path::new(&store));
+    }
     let mut arguments = std::env::args().skip(1);
     let mut number = |default| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
     let (keys, seconds, mebibytes) = (number(1_000_000), number(60), number(1024));
-    println!("{keys} keys of 14 bytes, values of 11 bytes; ns a set, median of {ROUNDS}");
-    compare("sequential", keys, |i| i);
-    compare("random", keys, scramble);
-    acknowledge(16, 500);
-    for (name, distinct) in [("inserting at random", u64::MAX), ("overwriting 100,000 keys", 100_000)] {
-        grow(name, Duration::from_secs(seconds), distinct);
+    if keys > 0 {
+        println!("{keys} keys of 14 bytes, values of 11 bytes; ns a set, median of {ROUNDS}");
+        compare("sequential", keys, |i| i);
+        compare("random", keys, scramble);
+        acknowledge(16, 500);
     }
-    reopen(mebibytes);
+    if seconds > 0 {
+        for reader in [false, true] {
+            for (name, distinct) in [("inserting at random", u64::MAX), ("overwriting 100,000 keys", 100_000)] {
+                grow(name, Duration::from_secs(seconds), distinct, reader);
+            }
+        }
+    }
+    if mebibytes > 0 {
+        reopen(mebibytes);
+    }
 }
 
 /// Times both durabilities in turns, so that the machine's moods strike both.
@@ -129,33 +141,84 @@ fn acknowledge(threads: u64, each: u64) {
     );
 }
 
-/// Writes for a while and tells the peaks of the backlog, the memory and the files.
-fn grow(name: &str, time: Duration, distinct: u64) {
+/// Writes for a while and tells the peaks of the backlog, the memory and the files; with a `reader`, while another process
+/// reads one moment.
+fn grow(name: &str, time: Duration, distinct: u64, reader: bool) {
     let folder = folder();
     let store = store(folder.path(), Durability::Relaxed);
     let mut session = store.session().expect("session");
+    put(&mut *session, 0);
+    let reader = reader.then(|| Reader::start(folder.path()));
     let (begun, mut done) = (Instant::now(), 0_u64);
-    let (mut backlog, mut log, mut longest) = (0, 0, Duration::ZERO);
-    while begun.elapsed() < time {
+    let (mut backlog, mut log, mut memory, mut longest) = (0, 0, 0, Duration::ZERO);
+    let mut is_full = false;
+    while begun.elapsed() < time && !is_full {
         for _ in 0..10_000 {
             let call = Instant::now();
-            put(&mut *session, scramble(done % distinct));
+            is_full = match try_put(&mut *session, scramble(done % distinct)) {
+                Err(Error::DiskFull { .. }) => true,
+                put => put.map(|()| false).expect("put"),
+            };
+            if is_full {
+                break;
+            }
             longest = longest.max(call.elapsed());
             done += 1;
         }
         backlog = backlog.max(figure(&*store, "backlogBytes"));
         log = log.max(sizes(folder.path(), "log."));
+        memory = memory.max(own_memory());
     }
+    let warnings = store.stats().expect("stats").warnings;
+    let time = begun.elapsed();
     println!(
-        "{name} for {time:?}: {done} sets, {:.0} a second, longest call {longest:.1?}; peak backlog {} MB, peak log on disk \
-         {} MB, working file {} MB, durable file {} MB, peak memory besides mapped files {} MB",
+        "{name} for {time:.0?}{}{}: {done} sets, {:.0} a second, longest call {longest:.1?}; peak backlog {} MiB, peak log on disk \
+         {} MiB, working file {} MiB, durable file {} MiB, peak memory besides mapped files {} MiB; warnings: {}",
+        if reader.is_some() { " beside a reader of one moment" } else { "" },
+        if is_full { ", until the disk was full" } else { "" },
         done as f64 / time.as_secs_f64(),
         backlog >> 20,
         log >> 20,
         sizes(folder.path(), "working") >> 20,
         sizes(folder.path(), "durable") >> 20,
-        peak_memory() >> 10
+        memory >> 10,
+        if warnings.is_empty() { "none".to_owned() } else { warnings.join("; ") }
     );
+}
+
+/// Names the store to the process that reads.
+const READER: &str = "DURABILITY_READER";
+
+/// This program once more, reading one moment of a store until this goes.
+struct Reader(std::process::Child);
+
+impl Reader {
+    fn start(store: &Path) -> Reader {
+        let program = std::env::current_exe().expect("this program");
+        let mut command = std::process::Command::new(program);
+        let mut child = command.env(READER, store).stdout(std::process::Stdio::piped()).spawn().expect("a process");
+        let mut begun = [0];
+        let output = child.stdout.as_mut().expect("its output");
+        std::io::Read::read_exact(output, &mut begun).expect("a sign that it reads");
+        Reader(child)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn read_one_moment(store: &Path) -> ! {
+    let store = self::store(store, Durability::Relaxed);
+    let mut session = store.session().expect("session");
+    session.hold().expect("a moment");
+    println!("!");
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+    }
 }
 
 /// Times the opening of a store without a usable working file: with everything in the durable file, and with a part of
@@ -207,9 +270,13 @@ fn reopen(mebibytes: u64) {
 }
 
 fn put(session: &mut dyn Session, number: u64) {
+    try_put(session, number).expect("put");
+}
+
+fn try_put(session: &mut dyn Session, number: u64) -> Result<()> {
     let mut key = *b"^k\0\0\0\0\0\0\0\0\0\0\0\0";
     key[6..].copy_from_slice(&number.to_be_bytes());
-    session.put(&key, b"hello world").expect("put");
+    session.put(&key, b"hello world")
 }
 
 /// Spreads numbers over the whole range, each to another one.
@@ -241,8 +308,8 @@ fn sizes(folder: &Path, begin: &str) -> u64 {
         .sum()
 }
 
-/// The most memory of its own that this process has had, in KiB.
-fn peak_memory() -> u64 {
+/// The memory that this process has of its own, in KiB.
+fn own_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0)

@@ -1,8 +1,9 @@
 // The commands of `caretdb`. Each says what it takes, teaches itself, and works on a store that others have open too.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { fault } from '../exchange/faults.mjs';
+import { readFileSync } from 'node:fs';
 import { store } from '../exchange/marks.mjs';
+import { wholeNumber } from './arguments.mjs';
+import { copyCommand } from './copy.mjs';
 import { exportCommand, importCommand } from './moving.mjs';
 import {
   look,
@@ -18,7 +19,9 @@ import {
   typedValue,
 } from './nodes.mjs';
 import { count } from './output.mjs';
+import { backupCommand, checkCommand, compactCommand, restoreCommand } from './upkeep.mjs';
 import { walk } from './walk.mjs';
+import { watchCommand } from './watch.mjs';
 
 /** What `get` answers when there is nothing. */
 export const NOTHING_THERE = 1;
@@ -35,8 +38,11 @@ export const NOTHING_THERE = 1;
  * @property {string} teaches the rest of its help: what it does, and examples
  * @property {Record<string, { type: 'string' | 'boolean', short?: string, help: string }>} [options]
  * @property {[number, number]} positionals how many at least and at most
- * @property {(context: Context, positionals: string[], options: Record<string, any>) => number | void} run answers the
- *   exit status where it is not 0
+ * @property {boolean} [outside] it is not for the prompt
+ * @property {(context: Context, positionals: string[], options: Record<string, any>) => Status | Promise<Status>} run
+ *   answers the exit status where it is not 0
+ *
+ * @typedef {number | void} Status
  */
 
 /** @type {Command} */
@@ -191,13 +197,6 @@ Examples
   },
 };
 
-/** @param {string | undefined} text @param {string} option @returns {number} Infinity where it is left out */
-function wholeNumber(text, option) {
-  if (text === undefined) return Number.POSITIVE_INFINITY;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new TypingError(`${option} is a whole number, not ${text}`);
-}
-
 /** @type {Command} */
 const stats = {
   takes: '',
@@ -210,11 +209,12 @@ Examples
   positionals: [0, 0],
   run({ db, out }, _, { json }) {
     const opened = db('read');
-    const figures = opened.stats();
-    if (json) return out.json({ path: opened.path, ...figures });
+    const { warnings, ...figures } = opened.stats();
+    if (json) return out.json({ path: opened.path, ...figures, warnings });
     const width = Math.max(...Object.keys(figures).map((name) => name.length));
     out.line(opened.path);
     for (const [name, figure] of Object.entries(figures)) out.line(`${name.padEnd(width)}  ${count(figure)}`);
+    for (const warning of warnings) out.line(warning);
   },
 };
 
@@ -227,24 +227,11 @@ export const COMMANDS = {
   list,
   export: exportCommand,
   import: importCommand,
+  watch: watchCommand,
+  backup: backupCommand,
+  restore: restoreCommand,
+  check: checkCommand,
+  compact: compactCommand,
+  copy: copyCommand,
   stats,
 };
-
-/**
- * Where the store is.
- *
- * @param {string} [data] `--data`
- * @returns {string}
- */
-export function storeFolder(data) {
-  return data || process.env.CARETDB_PATH || 'caretdb-data';
-}
-
-/** @param {string} folder */
-export function requireStore(folder) {
-  if (existsSync(folder)) return;
-  throw fault(
-    'ERR_IO',
-    `there is no store at ${folder}: name its folder with --data or CARETDB_PATH; set and import make a new one`,
-  );
-}

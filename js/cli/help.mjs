@@ -4,8 +4,12 @@ import { COMMANDS } from './commands.mjs';
 
 /** Options of every command. */
 export const COMMON_OPTIONS = /** @type {const} */ ({
-  data: { type: 'string', short: 'd', help: "the store's folder; default CARETDB_PATH, else ./caretdb-data" },
-  engine: { type: 'string', help: 'the engine of the store: lmdb (default) or sled' },
+  data: {
+    type: 'string',
+    short: 'd',
+    help: "the store's folder, or a postgres:// URL; default CARETDB_PATH, else ./caretdb-data",
+  },
+  engine: { type: 'string', help: 'the engine of the store: lmdb (default), sled or postgres' },
   json: { type: 'boolean', help: 'print JSON, for programs' },
   help: { type: 'boolean', short: 'h', help: 'print this' },
 });
@@ -34,7 +38,8 @@ A first minute
   caretdb export --output all.jsonl
 
 The store may be in use by a server or other programs meanwhile.
-Exit status: 0 done, 1 nothing is there, 2 the command was not understood, 3 the store or a file said no.`;
+Exit status: 0 done, 1 nothing is there, 2 the command was not understood, 3 the store or a file said no,
+4 check found damage.`;
 }
 
 /** @param {string} name @returns {string} */

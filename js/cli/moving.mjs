@@ -17,7 +17,7 @@ const INCOMPLETE = 3;
 const FORMAT_OPTION = {
   type: /** @type {const} */ ('string'),
   short: 'f',
-  help: 'zwr, go or jsonl',
+  help: 'zwr, go, jsonl or glsdb',
 };
 const CHARSET_OPTION = {
   type: /** @type {const} */ ('string'),
@@ -29,8 +29,9 @@ export const exportCommand = {
   takes: '[<node>…] [--output <file>]',
   summary: 'writes nodes to a file or the standard output',
   teaches: `Without a node all globals are written, as of one moment, while others may go on writing.
-jsonl keeps every type; zwr and go are what YottaDB and GT.M load (mupip load) and hold text only.
-The format follows the file's ending: .zwr, .go or .jsonl; otherwise it is jsonl.
+jsonl keeps every type; zwr and go are what YottaDB and GT.M load (mupip load) and hold text only,
+and so does glsdb, the backup text that programs on glsdb write and restore.
+The format follows the file's ending: .zwr, .go, .jsonl or .glsdb; otherwise it is jsonl.
 
 Examples
   caretdb export --output all.jsonl
@@ -78,7 +79,7 @@ Examples
 
 /** @param {string} [file] */
 function formatByEnding(file) {
-  const ending = /\.(zwr|go|gex|jsonl|ndjson)$/i.exec(file ?? '')?.[1].toLowerCase();
+  const ending = /\.(zwr|go|gex|jsonl|ndjson|glsdb)$/i.exec(file ?? '')?.[1].toLowerCase();
   return ending === 'gex' ? 'go' : ending;
 }
 
@@ -120,7 +121,7 @@ export const importCommand = {
   summary: 'reads nodes from a file, or from - the standard input',
   teaches: `The nodes are laid over what is stored. The file is read through first; if a line of it is wrong, nothing is
 imported and the lines are named. A file of up to 64 MiB is one transaction, a larger one several.
-It may be what mupip extract wrote (zwr or go), or what caretdb export wrote; the format is recognised.
+It may be what mupip extract wrote (zwr or go), a backup of a program on glsdb, or what caretdb export wrote; the format is recognised.
 
 Examples
   caretdb import person.zwr

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { COMMANDS } from './commands.mjs';
 import { complete } from './complete.mjs';
 import { helpOn } from './help.mjs';
-import { look, parseAssignment, parseReference } from './nodes.mjs';
+import { look, parseAssignment, parseReference, TypingError } from './nodes.mjs';
 import { ReaderGone } from './output.mjs';
 import { known, perform, readArguments } from './run.mjs';
 import { words } from './words.mjs';
@@ -85,7 +85,9 @@ function performLine(line, context, { json }) {
   if (line.startsWith('^')) return performNode(line, context, common);
   const [name, ...rest] = words(line);
   if (name === 'help') return context.out.line(rest[0] === undefined ? help() : helpOn(known(rest[0])));
-  const { positionals, options } = readArguments(known(name), [...common, ...rest]);
+  if (COMMANDS[known(name)]?.outside)
+    throw new TypingError(`${name} is a command of the shell: caretdb ${line}`);
+  const { positionals, options } = readArguments(name, [...common, ...rest]);
   if (options.help) context.out.line(helpOn(name));
   else perform(name, context, positionals, options);
 }

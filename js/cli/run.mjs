@@ -2,7 +2,8 @@
 
 import { parseArgs } from 'node:util';
 import { open } from '../native.mjs';
-import { COMMANDS, requireStore, storeFolder } from './commands.mjs';
+import { COMMANDS } from './commands.mjs';
+import { requireStore, storeFolder } from './folder.mjs';
 import { COMMON_OPTIONS, helpOn, helpOnAll } from './help.mjs';
 import { TypingError } from './nodes.mjs';
 import { Output, ReaderGone } from './output.mjs';
@@ -53,7 +54,7 @@ async function runCommand(args, outputs) {
   }
   const store = new Store(options);
   try {
-    if (name !== 'repl') return perform(name, { db: store.open, ...outputs }, positionals, options);
+    if (name !== 'repl') return await perform(name, { db: store.open, ...outputs }, positionals, options);
     const { repl } = await import('./repl.mjs');
     return await repl({ db: store.open, ...outputs }, options);
   } finally {
@@ -92,7 +93,7 @@ class Store {
  * @param {import('./commands.mjs').Context} context
  * @param {string[]} positionals
  * @param {Record<string, any>} options
- * @returns {number} the exit status
+ * @returns {number | Promise<number>} the exit status
  */
 export function perform(name, context, positionals, options) {
   const command = COMMANDS[name];
@@ -101,7 +102,8 @@ export function perform(name, context, positionals, options) {
   if (positionals.length > most) {
     throw new TypingError(`${positionals[most]} is one argument too many: ${name} takes ${command.takes}`);
   }
-  return command.run(context, positionals, options) ?? 0;
+  const status = command.run(context, positionals, options);
+  return status instanceof Promise ? status.then((later) => later ?? 0) : (status ?? 0);
 }
 
 /** @param {string} name @returns {string} the same, where it is a command */

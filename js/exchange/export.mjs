@@ -10,7 +10,7 @@ import { M_NAMES, Names } from './names.mjs';
 
 /**
  * @typedef {object} ExportOptions
- * @property {string} [format] `zwr`, `go` or `jsonl`, the default
+ * @property {string} [format] `zwr`, `go`, `glsdb` or `jsonl`, the default
  * @property {string} [charset] of `zwr`: `utf-8`, the default, `latin1` or `m`; of `go`: `m`, the default, or `latin1`
  * @property {Place[]} [places] default all globals
  * @property {boolean} [rename] give globals whose names M does not allow another name, rather than refuse them

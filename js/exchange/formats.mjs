@@ -1,9 +1,10 @@
-// The three formats nodes move in and out in. Each writes a node as text and reads a file line by line; docs/cli.md
+// The formats nodes move in and out in. Each writes a node as text and reads a file line by line; docs/cli.md
 // says what they look like and what each keeps.
 
 import { Buffer } from 'node:buffer';
 import { charsetOf } from './charset.mjs';
 import { fault, SyntaxFault } from './faults.mjs';
+import { GlsdbReader, glsdbHead, glsdbNode, isGlsdbText } from './glsdb-text.mjs';
 import { MARKS, Mark } from './marks.mjs';
 import { Scanner } from './scanner.mjs';
 import { asText, quote, spellReference } from './spell.mjs';
@@ -201,7 +202,7 @@ function head(charset, now, kind) {
   return `CaretDB export${charset.name === 'utf-8' ? ' UTF-8' : ''}\n${day}  ${time}${kind}\n`;
 }
 
-/** @type {Record<'zwr' | 'go' | 'jsonl', Format>} */
+/** @type {Record<'zwr' | 'go' | 'jsonl' | 'glsdb', Format>} */
 export const FORMATS = {
   zwr: {
     isM: true,
@@ -228,6 +229,13 @@ export const FORMATS = {
       `${JSON.stringify([name, subscriptsAsJson(subscripts), asJson(value)])}\n`,
     reader: () => new JsonReader(),
   },
+  glsdb: {
+    isM: false,
+    charsets: ['utf-8'],
+    head: (_, now) => glsdbHead(now),
+    node: glsdbNode,
+    reader: () => new GlsdbReader(),
+  },
 };
 
 /** @param {any} value @param {Charset} charset */
@@ -253,12 +261,13 @@ export function formatOf(name) {
  * Which format a file is in, by its first lines.
  *
  * @param {string[]} lines at least the first four, where it has as many
- * @returns {'zwr' | 'go' | 'jsonl' | undefined}
+ * @returns {'zwr' | 'go' | 'jsonl' | 'glsdb' | undefined}
  */
 export function recognise(lines) {
   const [first = '', second = '', third = ''] = lines;
   if (/^\d\d-[A-Z]{3}-\d{4} .*ZWR\s*$/.test(second)) return 'zwr';
   if (/^\d\d-[A-Z]{3}-\d{4} /.test(second)) return third.startsWith('^') || third === '' ? 'go' : undefined;
+  if (isGlsdbText(first)) return 'glsdb';
   const body = first.startsWith('^') ? first : third;
   if (/^\s*\[/.test(first)) return 'jsonl';
   if (!body.startsWith('^')) return undefined;
@@ -267,7 +276,7 @@ export function recognise(lines) {
 
 /**
  * @param {Format} format
- * @param {string} [name] as `--charset` takes it; JSON lines are always UTF-8
+ * @param {string} [name] as `--charset` takes it; what M does not read is always UTF-8
  * @returns {Charset}
  */
 export function charsetFor(format, name) {

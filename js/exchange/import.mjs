@@ -13,7 +13,7 @@ import { CARETDB_NAMES, Names } from './names.mjs';
 
 /**
  * @typedef {object} ImportOptions
- * @property {string} [format] `zwr`, `go` or `jsonl`; default: what the file looks like
+ * @property {string} [format] `zwr`, `go`, `jsonl` or `glsdb`; default: what the file looks like
  * @property {string} [charset] of `zwr`: `utf-8`, the default, `latin1` or `m`; of `go`: `m`, the default, or `latin1`
  * @property {boolean} [keepGoing] leave out what is wrong and write the rest
  * @property {boolean} [rename] give globals whose names are not allowed another name, rather than refuse them
@@ -84,7 +84,10 @@ function recogniseFile(file, path) {
   if (length === 0) throw fault('ERR_BAD_VALUE', `${path} is empty`);
   const found = recognise(start.toString('latin1', 0, length).split(/\r?\n/));
   if (found !== undefined) return found;
-  throw fault('ERR_BAD_VALUE', `${path} looks like none of zwr, go and jsonl: say which it is with --format`);
+  throw fault(
+    'ERR_BAD_VALUE',
+    `${path} looks like none of zwr, go, jsonl and glsdb: say which it is with --format`,
+  );
 }
 
 /** @param {Check} check @param {string} path */

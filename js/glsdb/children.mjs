@@ -1,5 +1,6 @@
 // Walking the children of a node, in collation order or against it.
 
+import { callWith } from './call.mjs';
 import { compareSubscripts, isCanonicalNumber } from './collation.mjs';
 import { EMPTY_ARRAY, propertyOfSubscript, subscriptOf } from './keys.mjs';
 import { isArray } from './kinds.mjs';
@@ -45,7 +46,7 @@ export function neighbour(node, step, seed) {
 export function neighbourKey(node, step, seed) {
   const { connection, handle } = node._tree;
   if (connection.listening) connection.emit(step, { node, subscripts: [...node._subscripts, seed] });
-  return handle[step](...node._subscripts, seed);
+  return callWith(handle, step, node._subscripts, seed);
 }
 
 /**
@@ -57,16 +58,15 @@ export function neighbourKey(node, step, seed) {
  * @param {import('./keys.mjs').Subscript} seed not visited itself
  * @param {(key: string) => unknown} visit
  */
-function walk(node, step, seed, visit) {
+export function walk(node, step, seed, visit) {
   const { connection, handle } = node._tree;
-  const subscripts = [...node._subscripts, seed];
-  const last = subscripts.length - 1;
-  for (;;) {
-    const key = handle[step](...subscripts);
+  const above = node._subscripts;
+  for (let last = seed; ; ) {
+    const key = callWith(handle, step, above, last);
     if (key === '') return;
-    if (connection.listening) connection.emit(step, { node, subscripts: subscripts.slice() });
-    subscripts[last] = key;
+    if (connection.listening) connection.emit(step, { node, subscripts: [...above, last] });
     if (visit(key) === false) return;
+    last = key;
   }
 }
 

@@ -17,9 +17,9 @@ import { failure } from './failure.mjs';
 const CLOSED = new Proxy(
   {},
   {
-    get(_target, method) {
+    get() {
       return () => {
-        throw failure('ERR_CLOSED', `${String(method)}: no store is open; call glsdb.open() first`);
+        throw failure('ERR_CLOSED', 'no store is open: call glsdb.open() first');
       };
     },
   },

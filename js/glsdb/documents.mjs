@@ -2,6 +2,7 @@
 
 import { types } from 'node:util';
 import { DocumentText } from '../document-text.mjs';
+import { callWith } from './call.mjs';
 import { describe, failure } from './failure.mjs';
 import { isMarkedName } from './keys.mjs';
 import { Node } from './node.mjs';
@@ -42,7 +43,7 @@ export function textOf(node, value) {
   if (typeof value === 'function' || typeof value === 'symbol') {
     throw failure('ERR_ARG', `${node.path}: ${describe(value)} is no document`);
   }
-  return DocumentText.of(isNodeOrProxy(value) ? nodeOf(value).document : value);
+  return DocumentText.of(isNodeOrProxy(value) ? nodeOf(value).document : value, node.path);
 }
 
 /**
@@ -82,7 +83,7 @@ export function read(node) {
  * @param {any} value
  */
 export function replace(node, value) {
-  node._tree.handle.setDocumentText(...node._subscripts, textOf(node, value));
+  callWith(node._tree.handle, 'setDocumentText', node._subscripts, textOf(node, value));
   node._tell('document_set', { value });
 }
 
@@ -93,7 +94,7 @@ export function replace(node, value) {
  * @param {any} value
  */
 export function merge(node, value) {
-  node._tree.handle.mergeDocumentText(...node._subscripts, textOf(node, value));
+  callWith(node._tree.handle, 'mergeDocumentText', node._subscripts, textOf(node, value));
   node._tell('document_merge', { value });
 }
 
@@ -105,7 +106,7 @@ export function merge(node, value) {
  * @param {any} change
  */
 export function patch(node, change) {
-  node._tree.handle.patchDocumentText(...node._subscripts, textOf(node, change));
+  callWith(node._tree.handle, 'patchDocumentText', node._subscripts, textOf(node, change));
   node._tell('document_patch', { value: change });
 }
 

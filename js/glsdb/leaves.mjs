@@ -18,8 +18,8 @@ import { isArray } from './kinds.mjs';
  *
  * @param {Node} node
  * @param {boolean} backwards
- * @param {(subscripts: string[], text: string) => unknown} visit given all subscripts of the value, and the value as
- *   text; answers false to stop
+ * @param {(subscripts: string[], stored: unknown) => unknown} visit given all subscripts of the value, and what is stored,
+ *   undefined for a mark; answers false to stop
  */
 export function walkLeaves(node, backwards, visit) {
   const { connection, name } = node._tree;
@@ -27,7 +27,7 @@ export function walkLeaves(node, backwards, visit) {
   const { mcursor } = connection.classes;
   const base = node._subscripts.map(String);
   const key = backwards ? [...node._subscripts, ''] : node._subscripts.slice();
-  const cursor = new mcursor(db, { global: name, key }, { multilevel: true, getdata: true });
+  const cursor = new mcursor(db, { global: name, key }, { multilevel: true, getdata: true, typed: true });
   for (;;) {
     const found = backwards ? cursor.previous() : cursor.next();
     if (found === null) return;
@@ -46,13 +46,12 @@ export function walkLeaves(node, backwards, visit) {
  *
  * @param {Node} node any node of the global
  * @param {Subscript[]} subscripts the leaf's
+ * @param {unknown} stored its value, undefined for a mark and where there is none
  * @returns {any} `''` where nothing is stored
  */
-export function leafValue(node, subscripts) {
-  const { handle } = node._tree;
-  const value = handle.typed(...subscripts);
-  if (value !== undefined) return node._plain(value);
-  const text = handle.documentText(...subscripts);
+export function leafValue(node, subscripts, stored) {
+  if (stored !== undefined) return node._plain(stored);
+  const text = node._tree.handle.documentText(...subscripts);
   return text === undefined ? '' : DocumentText.parse(text);
 }
 
@@ -73,17 +72,16 @@ function isBelow(subscripts, base) {
  *
  * @param {Node} node the node whose leaves are visited
  * @param {string[]} subscripts
- * @param {string} text the value as text
+ * @param {unknown} stored the value, undefined for a mark
  * @returns {string[] | undefined} the subscripts to show, undefined for none
  */
-function shownLeaf(node, subscripts, text) {
-  if (text !== '') return subscripts;
+function shownLeaf(node, subscripts, stored) {
+  if (stored !== '' && stored !== undefined) return subscripts;
   if (subscripts.at(-1) === EMPTY_ARRAY) {
     const array = node._descendant(subscripts.slice(0, -1));
     if (isArray(array)) return isEmptyBelow(node, array) ? subscripts.slice(0, -1) : undefined;
   }
-  const { handle } = node._tree;
-  const isMark = handle.typed(...subscripts) === undefined && handle.defined(...subscripts) === '11';
+  const isMark = stored === undefined && node._tree.handle.defined(...subscripts) === '11';
   return isMark ? undefined : subscripts;
 }
 
@@ -104,10 +102,12 @@ function isEmptyBelow(node, array) {
 export function forEachLeafNode(node, options, callback) {
   const backwards = options.direction === 'reverse' || options.direction === 'backwards';
   const { name } = node._tree;
-  walkLeaves(node, backwards, (subscripts, text) => {
-    const shown = shownLeaf(node, subscripts, text);
+  walkLeaves(node, backwards, (subscripts, stored) => {
+    const shown = shownLeaf(node, subscripts, stored);
     if (shown === undefined) return true;
     if (!options.getdata) return callback?.(node._descendant(shown));
-    return callback?.([name, ...shown], leafValue(node, shown));
+    // An empty array is shown in place of the leaf that stands for it.
+    const value = shown === subscripts ? stored : node._tree.handle.typed(...shown);
+    return callback?.([name, ...shown], leafValue(node, shown, value));
   });
 }

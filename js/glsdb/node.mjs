@@ -4,6 +4,7 @@
 
 import { inspect } from 'node:util';
 import * as arrays from './arrays.mjs';
+import { callWith } from './call.mjs';
 import * as children from './children.mjs';
 import * as documents from './documents.mjs';
 import { describe, failure } from './failure.mjs';
@@ -122,7 +123,7 @@ export class Node {
       throw failure('ERR_ARG', `${this.path}: ${describe(value)} is no value`);
     }
     const stored = value === undefined ? '' : typeof value === 'bigint' ? String(value) : value;
-    this._tree.handle.setTyped(...this._subscripts, stored);
+    callWith(this._tree.handle, 'setTyped', this._subscripts, stored);
     this._tell('set', { value: stored });
   }
 

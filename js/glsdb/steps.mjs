@@ -2,9 +2,18 @@
 // events of every call, and to measure what one call for a whole document saves. Nothing is lost on these ways either.
 
 import { DocumentText } from '../document-text.mjs';
+import { callWith } from './call.mjs';
+import { walk } from './children.mjs';
 import { read, textOf } from './documents.mjs';
-import { indexOfKey, isIndexKey, isMarkedName, propertyOfSubscript, subscriptOfProperty } from './keys.mjs';
-import { kindOf } from './kinds.mjs';
+import {
+  EMPTY_ARRAY,
+  indexOfKey,
+  isIndexKey,
+  isMarkedName,
+  propertyOfSubscript,
+  subscriptOfProperty,
+} from './keys.mjs';
+import { isArray, kindOf } from './kinds.mjs';
 import { leafValue, walkLeaves } from './leaves.mjs';
 
 /**
@@ -17,7 +26,7 @@ import { leafValue, walkLeaves } from './leaves.mjs';
  */
 function leafOf(node) {
   node._tell('get');
-  return leafValue(node, node._subscripts);
+  return leafValue(node, node._subscripts, node._tree.handle.typed(...node._subscripts));
 }
 
 /**
@@ -81,11 +90,34 @@ export function readByNext(node) {
 function readChildren(node) {
   const container = kindOf(node) === 'array' ? [] : {};
   let fits = true;
-  node.forEachChildNode((/** @type {Node} */ child) => {
-    const value = child.isLeafNode ? leafOf(child) : readChildren(child);
-    fits = putMember(container, String(child.key), value) && fits;
+  walk(node, 'next', '', (key) => {
+    if (key === EMPTY_ARRAY && isArray(node)) return;
+    const value = isLeaf(node, key) ? childLeaf(node, key) : readChildren(node._child(key));
+    fits = putMember(container, key, value) && fits;
   });
   return fits ? container : read(node);
+}
+
+/**
+ * @param {Node} node
+ * @param {string} key
+ * @returns {boolean} whether a child is a leaf; a node is only made of it for those who listen
+ */
+function isLeaf(node, key) {
+  const { connection, handle } = node._tree;
+  if (connection.listening) return node._child(key).isLeafNode;
+  return callWith(handle, 'defined', node._subscripts, key) === '1';
+}
+
+/**
+ * @param {Node} node
+ * @param {string} key a child that is a leaf
+ * @returns {any}
+ */
+function childLeaf(node, key) {
+  const { connection, handle } = node._tree;
+  const stored = connection.listening ? undefined : callWith(handle, 'typed', node._subscripts, key);
+  return stored === undefined ? leafOf(node._child(key)) : node._plain(stored);
 }
 
 /**
@@ -99,8 +131,8 @@ export function readByLeaves(node) {
   const document = kindOf(node) === 'array' ? [] : {};
   const depth = node._subscripts.length;
   let fits = true;
-  walkLeaves(node, false, (subscripts) => {
-    fits = putLeaf(document, subscripts, depth, leafValue(node, subscripts)) && fits;
+  walkLeaves(node, false, (subscripts, stored) => {
+    fits = putLeaf(document, subscripts, depth, leafValue(node, subscripts, stored)) && fits;
   });
   return fits ? document : read(node);
 }

@@ -2,7 +2,8 @@
 
 /**
  * Pages load scripts, styles, images and data from this server only, run no inline script, and are shown in no other page's
- * frame. Nothing is guessed about types, and no other site may read or embed a reply.
+ * frame. Nothing is guessed about types, and no other site may read or embed a reply. Other sites get no referrer; this one does,
+ * because without it browsers send the form of the login with the origin `null`, which could be anybody's.
  */
 export const SECURITY_HEADERS = Object.freeze({
   'content-security-policy':
@@ -10,10 +11,13 @@ export const SECURITY_HEADERS = Object.freeze({
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
+  'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 });
+
+/** What replies over https have besides: the browser asks by https only from then on, for a year. */
+export const SECURE_HEADERS = Object.freeze({ 'strict-transport-security': 'max-age=31536000' });
 
 /** What a reply of a handler has besides, unless the handler says otherwise. */
 export const REPLY_HEADERS = Object.freeze({

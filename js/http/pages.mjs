@@ -55,6 +55,18 @@ function locate(root, pathname) {
 }
 
 /**
+ * @param {Record<string, string>} headers of the request
+ * @param {string} etag a weak one
+ * @param {number} modified milliseconds
+ * @returns {boolean} whether the caller has it already
+ */
+function isFresh({ 'if-none-match': noneMatch = '', 'if-modified-since': since = '' }, etag, modified) {
+  if (noneMatch === '') return Date.parse(since) >= Math.trunc(modified / 1000) * 1000;
+  const tags = noneMatch.split(',').map((tag) => tag.trim());
+  return tags.some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag.slice(2));
+}
+
+/**
  * Makes the look-up of pages in a folder.
  * @param {string} folder a path or a file URL
  * @returns {(pathname: string, headers: Record<string, string>) => Promise<Page | undefined>}
@@ -69,7 +81,7 @@ export function createPages(folder) {
     const etag = `W/"${found.size.toString(16)}-${Math.trunc(found.mtimeMs).toString(16)}"`;
     return {
       file,
-      fresh: headers['if-none-match'] === etag,
+      fresh: isFresh(headers, etag, found.mtimeMs),
       headers: {
         'content-type': TYPES[extname(file).toLowerCase()] ?? 'application/octet-stream',
         'cache-control': 'public, max-age=0',

@@ -16,8 +16,12 @@ import { RequestError } from './errors.mjs';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @param {Uint8Array} bytes */
-function text(bytes) {
+/**
+ * @param {Uint8Array} bytes
+ * @returns {string} without a byte order mark
+ * @throws {RequestError} 400
+ */
+export function textOf(bytes) {
   try {
     return utf8.decode(bytes);
   } catch {
@@ -55,11 +59,11 @@ function isTooDeep(source) {
 /**
  * Parses JSON. A key `__proto__` becomes a plain own property, as JSON.parse makes it: it is data like any other, and sets no
  * prototype. Nothing in the servers copies it with an assignment that would.
- * @param {Uint8Array} bytes
+ * @param {string} source
  * @returns {unknown}
+ * @throws {RequestError} 400
  */
-function json(bytes) {
-  const source = text(bytes);
+export function parseJson(source) {
   if (isTooDeep(source)) throw new RequestError(400, `The body is nested deeper than ${DEEPEST} levels`);
   try {
     return JSON.parse(source);
@@ -95,9 +99,9 @@ export function parsePairs(source) {
 export function parseBody(contentType, bytes) {
   if (bytes.length === 0) return undefined;
   const type = (contentType ?? '').split(';', 1)[0].trim().toLowerCase();
-  if (type === 'application/json' || type.endsWith('+json')) return json(bytes);
-  if (type === 'application/x-www-form-urlencoded') return parsePairs(text(bytes));
-  if (type.startsWith('text/')) return text(bytes);
+  if (type === 'application/json' || type.endsWith('+json')) return parseJson(textOf(bytes));
+  if (type === 'application/x-www-form-urlencoded') return parsePairs(textOf(bytes));
+  if (type.startsWith('text/')) return textOf(bytes);
   return bytes;
 }
 

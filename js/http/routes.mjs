@@ -2,6 +2,8 @@
 
 import { answerJson5 } from '../handlers/json5.mjs';
 import { answerLocally } from '../handlers/local.mjs';
+import { documentRoutes } from './documents/routes.mjs';
+import { viewerRoutes } from './viewer-routes.mjs';
 
 /** @param {string} name @returns {string} the URL of a handler module of this package */
 function handler(name) {
@@ -14,9 +16,10 @@ export const PAGES = new URL('../www/', import.meta.url).href;
 /**
  * The routes.
  * @param {string} serverName the name that GET /local answers with
+ * @param {{edit?: boolean} & import('./documents/routes.mjs').DocumentLimits} [options] `edit`: the viewer may change globals
  * @returns {import('./service.mjs').RouteOptions[]}
  */
-export function showcaseRoutes(serverName) {
+export function showcaseRoutes(serverName, { edit = false, ...limits } = {}) {
   return [
     { method: 'get', url: '/local', mainHandler: () => answerLocally(serverName) },
     { method: 'get', url: '/helloworld', handlerPath: handler('helloworld') },
@@ -31,8 +34,23 @@ export function showcaseRoutes(serverName) {
       schema: { body: CHILD_NODES_BODY },
       invalid: 'Invalid request',
     },
+    ...viewerRoutes(handler, edit),
     { method: 'get', url: '/vendor/json5.mjs', mainHandler: answerJson5 },
+    {
+      method: 'get',
+      url: '/api',
+      mainHandler: () => ({ http_response: { statusCode: 303, headers: { location: '/#/api' } } }),
+      openapi: {
+        summary: 'The page that shows this document',
+        tag: 'Server',
+        replies: { 303: 'Where the page is' },
+      },
+    },
     { method: 'post', url: '/benchmark', handlerPath: handler('benchmark'), events: true },
+    { method: 'get', url: '/benchmark/history', handlerPath: handler('benchmark/past-runs') },
+    { method: 'delete', url: '/benchmark/history', handlerPath: handler('benchmark/past-runs') },
+    { method: 'delete', url: '/benchmark/history/:id', handlerPath: handler('benchmark/past-runs') },
+    ...documentRoutes(limits),
   ];
 }
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { errorReply } from '../pool/reply.mjs';
 import { RequestError } from './errors.mjs';
 
-/** How long somebody who follows a run may come before the run itself, in milliseconds. */
+/** How long somebody who follows or cancels a run may come before the run itself, in milliseconds. */
 const EARLY = 5000;
 
 /** How many may be early at a time. */
@@ -116,10 +116,10 @@ export class Runs {
   /**
    * Cancels a run; the request that started it is answered by the handler, which sees its signal.
    * @param {string} name
-   * @returns {import('../pool/reply.mjs').Reply}
+   * @returns {Promise<import('../pool/reply.mjs').Reply>}
    */
-  cancel(name) {
-    const state = this.states.get(name);
+  async cancel(name) {
+    const state = await this.find(name);
     if (state === undefined || state.end !== undefined)
       return errorReply(404, `No run '${name}' is under way`);
     state.controller.abort();
@@ -131,7 +131,8 @@ export class Runs {
   }
 
   /**
-   * Waits a little for a run that is not there yet: a page follows it before it starts it, so as to miss nothing.
+   * Waits a little for a run that is not there yet. A page follows it before it starts it, so as to miss nothing; and what cancels
+   * it comes by another connection, which may be faster than the one that starts it: without a wait it would run for nobody.
    * @param {string} name
    * @returns {Promise<RunState | undefined>}
    */

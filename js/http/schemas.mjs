@@ -22,6 +22,12 @@ const PARTS = /** @type {const} */ (['params', 'query', 'body']);
  */
 export function createCheck(schema) {
   if (schema === undefined) return () => undefined;
+  const unknown = Object.keys(Object(schema)).find((part) => !PARTS.some((known) => known === part));
+  if (schema === null || typeof schema !== 'object' || unknown !== undefined) {
+    // Taken in silence, it would look like a check and let everything pass.
+    const what = unknown === undefined ? `${schema}` : `'${unknown}'`;
+    throw new TypeError(`${what} is not checked: a schema has the parts ${PARTS.join(', ')}`);
+  }
   const ajv = new Ajv({ strict: true, allowUnionTypes: true });
   /** @type {[string, import('ajv').ValidateFunction][]} */
   const validators = [];

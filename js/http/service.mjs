@@ -1,21 +1,26 @@
 // The part of a server that does not depend on which server it is: its options, its routes, its pool, and how a request
 // becomes a reply. js/fastify.mjs and js/bun-serve.mjs translate to and from their server's own requests and replies.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { fixedPlace } from '../place.mjs';
 import { createLog } from '../pool/log.mjs';
-import { toFileUrl, WorkerPool } from '../pool/pool.mjs';
+import { toFileUrl, WorkerPool, wholeNumber } from '../pool/pool.mjs';
 import { errorReply, replyOfError, toReply } from '../pool/reply.mjs';
+import { VERSION } from '../version.mjs';
 import { createGuard } from './guard.mjs';
+import { handlerWithin } from './handler-path.mjs';
+import { SECURE_HEADERS, SECURITY_HEADERS } from './headers.mjs';
+import { Health, PROBE, PROBE_HANDLER } from './health.mjs';
+import { createJsonLog } from './json-log.mjs';
+import { LOGIN_PATHS, Login, sessionRoute } from './login.mjs';
+import { Metrics } from './metrics.mjs';
+import { openApi } from './openapi.mjs';
+import { HEALTH_PATHS, operationRoutes } from './operations.mjs';
 import { toMessage } from './request.mjs';
 import { Runs } from './runs.mjs';
 import { createCheck } from './schemas.mjs';
-
-/** This package's version. @type {string} */
-export const VERSION = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-).version;
+import { canBeSent } from './token.mjs';
 
 /** Bodies are bounded: 1 MiB, unless the options say otherwise. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -27,6 +32,9 @@ export const BODY_LIMIT = 1024 * 1024;
  * @property {string} [handlerPath] the handler module: a file URL, or a path, relative to the working folder
  * @property {(message: any) => unknown} [mainHandler] in place of handlerPath: a function that answers in the main
  *   thread, for what takes no time and needs no store
+ * @property {import('./openapi.mjs').Described} [openapi] what the OpenAPI document says of it
+ * @property {import('./streams.mjs').Stream} [stream] with handlerPath: reads the body as it comes and makes the reply in the main
+ *   thread, asking the handler for what needs the store; for bodies that are too large to be held
  * @property {boolean} [events] whether its runs are long: they have no time limit, `GET <url>/:run/events` follows one and
  *   `DELETE <url>/:run` cancels one; the body may name the run as `run`
  * @property {import('./schemas.mjs').RouteSchema} [schema] what a request must look like; else it is answered with 400
@@ -34,7 +42,8 @@ export const BODY_LIMIT = 1024 * 1024;
  *
  * @typedef {object} ServiceOptions
  * @property {'threads' | 'processes' | 'child_process'} [mode] where handlers run; default threads
- * @property {boolean} [logging] whether the console shows the pool at work; default false
+ * @property {boolean | 'json'} [logging] true: the console shows the pool at work; 'json': a line of JSON for each request;
+ *   default false
  * @property {number} [poolSize] how many workers at most; default 2
  * @property {RouteOptions[]} workerHandlersByRoute
  * @property {{module: string, arguments?: unknown}} [onStartup] runs in each new worker
@@ -46,20 +55,49 @@ export const BODY_LIMIT = 1024 * 1024;
  * @property {number} [bodyLimit] bytes that a body may have; default 1 MiB
  * @property {string[]} [allowedHosts] names that the Host header may have, besides those of the loopback
  * @property {string} [token] a token that each request must bring
+ * @property {string} [handlersFolder] where handler modules must be; relative paths are relative to it
+ * @property {boolean} [operations] adds GET /health and GET /metrics, and with a token /login and /logout; default false
+ * @property {boolean} [secure] whether browsers reach the server by https; the servers that come with the package know
  * @property {string} [pages] a folder of static files, served for paths that no route has
  *
  * @typedef {RouteOptions & {type: string, method: string, check: import('./schemas.mjs').Check}} Route
+ *
+ * @typedef {object} Asked what is noted of a request
+ * @property {string} method
+ * @property {string} url
+ * @property {string} ip
  */
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
+ * @param {string} handlerPath
+ * @param {string} where in the options, for errors
+ * @param {string | undefined} folder
+ * @returns {string}
+ * @throws {TypeError}
+ */
+function located(handlerPath, where, folder) {
+  if (folder !== undefined) {
+    try {
+      return handlerWithin(folder, handlerPath);
+    } catch (error) {
+      throw new TypeError(`${where}.${/** @type {Error} */ (error).message}`);
+    }
+  }
+  const path = fileURLToPath(toFileUrl(handlerPath));
+  if (!existsSync(path)) throw new TypeError(`${where}.handlerPath: there is no file ${path}`);
+  return handlerPath;
+}
+
+/**
  * Reads the routes of the options.
  * @param {RouteOptions[]} given
+ * @param {string} [folder] where handler modules must be
  * @returns {Route[]}
  * @throws {TypeError} that says which entry is wrong, and how
  */
-function readRoutes(given) {
+function readRoutes(given, folder) {
   if (!Array.isArray(given))
     throw new TypeError('workerHandlersByRoute must be an array of {method, url, handlerPath}');
   const types = new Set();
@@ -74,28 +112,33 @@ function readRoutes(given) {
     if ((typeof entry.handlerPath === 'string') === (typeof entry.mainHandler === 'function')) {
       throw new TypeError(`${where} needs either handlerPath, a string, or mainHandler, a function`);
     }
-    if (entry.handlerPath !== undefined && !existsSync(fileURLToPath(toFileUrl(entry.handlerPath)))) {
-      throw new TypeError(
-        `${where}.handlerPath: there is no file ${fileURLToPath(toFileUrl(entry.handlerPath))}`,
-      );
-    }
+    const handlerPath =
+      entry.handlerPath === undefined ? undefined : located(entry.handlerPath, where, folder);
     const type = `${method} ${entry.url}`;
     if (types.has(type)) throw new TypeError(`${where}: ${type} is there already`);
     types.add(type);
-    return { ...entry, method, type, check: createCheck(entry.schema) };
+    return { ...entry, handlerPath, method, type, check: createCheck(entry.schema) };
   });
 }
 
 /**
  * What workers open the store with.
  * @param {Pick<ServiceOptions, 'store' | 'mgdbx'>} options
- * @returns {Record<string, unknown> & {path: string}} with an absolute path
+ * @returns {Record<string, unknown>} with an absolute path, or the URL of a server as path or url
  */
 export function storeOptions({ store, mgdbx }) {
   const { type, path, ...rest } = { ...mgdbx?.open, ...store };
   // The path of another product's open() is that product's installation, not a store.
   const own = type === undefined || type === 'CaretDB' ? path : undefined;
-  return { ...rest, path: resolve(String(own || process.env.CARETDB_PATH || 'caretdb-data')) };
+  if (rest.url !== undefined) return rest;
+  return { ...rest, path: fixedPlace(String(own || process.env.CARETDB_PATH || 'caretdb-data')) };
+}
+
+/** @param {Route[]} routes @returns {Record<string, string>} handler module by message type */
+function handlersOf(routes) {
+  return Object.fromEntries(
+    routes.flatMap(({ type, handlerPath }) => (handlerPath === undefined ? [] : [[type, handlerPath]])),
+  );
 }
 
 /** One server's routes, pool and runs. */
@@ -105,23 +148,31 @@ export class Service {
    * @param {string} serverName 'Fastify' or 'Bun.serve'
    */
   constructor(options, serverName) {
-    this.routes = readRoutes(options.workerHandlersByRoute);
-    this.bodyLimit = options.bodyLimit ?? BODY_LIMIT;
+    const { operations = false, token, secure = false, handlersFolder } = options;
+    this.bodyLimit = wholeNumber(options.bodyLimit ?? BODY_LIMIT, 'bodyLimit');
+    if (token !== undefined && !canBeSent(token)) {
+      throw new TypeError(
+        'token must be one word of letters, digits and signs: no header field brings another',
+      );
+    }
     this.pages = options.pages;
     this.store = storeOptions(options);
     if (this.store.engine === 'sled' && options.mode !== undefined && options.mode !== 'threads') {
       throw new TypeError("The engine 'sled' is for one process: mode must be 'threads'");
     }
-    this.guard = createGuard(options);
-    const log = createLog(options.logging === true);
+    const login = operations && token !== undefined ? new Login(token, secure) : undefined;
+    const openPaths = operations ? [...HEALTH_PATHS, ...LOGIN_PATHS] : [];
+    this.guard = createGuard({ allowedHosts: options.allowedHosts, token, login, openPaths });
+    /** What every reply has. @type {Record<string, string>} */
+    this.headers = secure ? { ...SECURITY_HEADERS, ...SECURE_HEADERS } : SECURITY_HEADERS;
+    const routes = readRoutes(options.workerHandlersByRoute, handlersFolder);
+    const log =
+      options.logging === 'json' ? createJsonLog(token) : createLog(options.logging === true, token);
+    this.metrics = new Metrics();
     this.pool = new WorkerPool({
       mode: options.mode,
       poolSize: options.poolSize,
-      handlers: Object.fromEntries(
-        this.routes.flatMap(({ type, handlerPath }) =>
-          handlerPath === undefined ? [] : [[type, handlerPath]],
-        ),
-      ),
+      handlers: { ...handlersOf(routes), ...(operations ? { [PROBE]: PROBE_HANDLER } : {}) },
       onStartup: options.onStartup,
       handlerTimeout: options.handlerTimeout,
       maxQueue: options.maxQueue,
@@ -129,17 +180,43 @@ export class Service {
       serverName,
       log,
     });
+    /** @type {Route[]} */
+    this.routes = operations
+      ? [
+          ...routes,
+          ...readRoutes(operationRoutes(this.metrics, new Health(this.pool))),
+          ...readRoutes([this.documentRoute(token !== undefined)]),
+          ...readRoutes([sessionRoute(login), ...(login?.routes() ?? [])]),
+        ]
+      : routes;
     this.runs = new Runs(this.pool);
+    /** What else must end before the server does. @type {(() => Promise<void>)[]} */
+    this.beforeClose = [];
     log.banner('CaretDB', VERSION, this.pool.size);
+  }
+
+  /** @param {boolean} token whether requests need one @returns {RouteOptions} */
+  documentRoute(token) {
+    return {
+      method: 'get',
+      url: '/openapi.json',
+      mainHandler: () => openApi(this.routes, { version: VERSION, token }),
+      openapi: { summary: 'This document', tag: 'Server' },
+    };
   }
 
   /**
    * Answers a request.
    * @param {Route} route
    * @param {import('./request.mjs').RequestParts} parts
-   * @param {(reply: import('../pool/reply.mjs').Reply) => void} respond called once
+   * @param {(reply: import('../pool/reply.mjs').Reply) => void} send called once
    */
-  answer(route, parts, respond) {
+  answer(route, parts, send) {
+    const since = performance.now();
+    const respond = (/** @type {import('../pool/reply.mjs').Reply} */ reply) => {
+      this.note(route.url, parts, reply.statusCode, since);
+      send(reply);
+    };
     const message = toMessage(route.type, route.url, parts);
     // Bytes have no properties that a schema could look at, so that one would let them pass.
     if (route.schema?.body !== undefined && parts.body instanceof Uint8Array) {
@@ -171,6 +248,19 @@ export class Service {
     }
   }
 
+  /**
+   * Counts a reply, and writes its line where there is a log of requests.
+   * @param {string} route as configured, or a word in brackets for what has none
+   * @param {Asked} asked
+   * @param {number} status
+   * @param {number} [since] when the request came, by performance.now(); now: it took no time
+   */
+  note(route, { method, url, ip }, status, since = performance.now()) {
+    const milliseconds = performance.now() - since;
+    this.metrics.of(method, route).add(status, milliseconds / 1000);
+    this.pool.log.request?.({ method, url, route, status, milliseconds, ip });
+  }
+
   /** @param {string} url @returns {import('../pool/reply.mjs').Reply} */
   notFound(url) {
     return errorReply(404, `Not found: ${url}`);
@@ -189,6 +279,7 @@ export class Service {
   /** Finishes what is in flight and ends the workers. @returns {Promise<void>} */
   async close() {
     this.interrupt();
+    for (const end of this.beforeClose.splice(0)) await end();
     await this.pool.close();
   }
 }

@@ -1,85 +1,60 @@
 // Starts nws.mjs and bws.js: reads the command line, says where the server listens, and ends it in an orderly way.
 
-import { parseArgs } from 'node:util';
 import { server as Connection } from '../mg-dbx.mjs';
+import { isUrl } from '../place.mjs';
+import { VERSION } from '../version.mjs';
 import { isLoopback } from './guard.mjs';
+import { createJsonLog } from './json-log.mjs';
+import { helpOf, readOptionFile, readOptions, UsageError } from './options.mjs';
+import { ownRoutes } from './own-routes.mjs';
 import { PAGES, showcaseRoutes } from './routes.mjs';
-import { storeOptions, VERSION } from './service.mjs';
+import { storeOptions } from './service.mjs';
+import { readTls } from './tls.mjs';
+import { canBeSent, HOW_TO_MAKE_A_TOKEN, isStrongEnough } from './token.mjs';
 
 /**
  * @typedef {object} Running a server that listens
  * @property {string} url where
  * @property {() => Promise<void>} close stops accepting, finishes what is in flight, ends the workers
  *
- * @typedef {(options: import('./service.mjs').ServiceOptions, port: number, host: string) => Promise<Running>} Listen
+ * @typedef {(options: import('./service.mjs').ServiceOptions, port: number, host: string,
+ *   tls: import('./tls.mjs').Tls | undefined) => Promise<Running>} Listen
  */
 
-/** A command line that cannot be followed; its message says what to change. */
-class UsageError extends Error {}
-
-/** @param {string} command */
-function help(command) {
-  return `Usage: ${command} [logging] [poolSize] [options]
-
-  logging            true shows the worker pool at work on the console; default false
-  poolSize           how many workers there are at most; default 2
-
-Options
-  --port <number>    default 3000; 0 takes a free one
-  --host <address>   default 127.0.0.1; an address that others can reach needs a token
-  --token <text>     each request must bring it: authorization: Bearer <text>; default CARETDB_TOKEN
-  --allow-host <name>  a name that this server may be asked by, besides localhost; may be repeated
-  --data <folder>    the store; default CARETDB_PATH, else ./caretdb-data
-  --engine <name>    the engine of the store; default lmdb
-  --mode <mode>      threads (default) or processes
-  --help             prints this
-
-Ctrl-C ends the server when what is in flight is finished.
-`;
-}
-
-const ARGUMENTS = /** @type {const} */ ({
-  port: { type: 'string' },
-  host: { type: 'string' },
-  token: { type: 'string' },
-  'allow-host': { type: 'string', multiple: true },
-  data: { type: 'string' },
-  engine: { type: 'string' },
-  mode: { type: 'string' },
-  help: { type: 'boolean' },
-});
-
-/** @param {string[]} args */
-function parse(args) {
-  try {
-    return parseArgs({ args, options: ARGUMENTS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
+/**
+ * The token, from whichever of the two options is closer to the caller.
+ * @param {import('./options.mjs').Options} options
+ * @returns {string | undefined}
+ */
+function readToken({ values, said }) {
+  const { token, tokenFile } = said;
+  if (token !== undefined && token.rank === tokenFile?.rank)
+    throw new UsageError(`give either ${token.label} or ${tokenFile.label}, not both`);
+  if (token === undefined && tokenFile === undefined) return undefined;
+  if (tokenFile === undefined || (token !== undefined && token.rank < tokenFile.rank)) {
+    if (canBeSent(values.token)) return values.token;
+    throw new UsageError(
+      `${token?.label} must be one word of letters, digits and signs; ${HOW_TO_MAKE_A_TOKEN}`,
+    );
   }
+  const text = readOptionFile(values.tokenFile, tokenFile.label).trim();
+  if (canBeSent(text)) return text;
+  throw new UsageError(
+    `${tokenFile.label}: ${values.tokenFile} must have one token, a word of letters, digits and signs, and nothing else; ${HOW_TO_MAKE_A_TOKEN}`,
+  );
 }
 
-/** @param {string | undefined} text @param {string} name @param {number} otherwise @param {number} least @param {number} most */
-function numberOf(text, name, otherwise, least, most) {
-  if (text === undefined) return otherwise;
-  const number = Number(text);
-  if (text.trim() === '' || !Number.isInteger(number) || number < least || number > most) {
-    throw new UsageError(`${name} must be a whole number from ${least} to ${most}, not '${text}'`);
-  }
-  return number;
-}
-
-/** @param {string | undefined} text */
-function loggingOf(text) {
-  if (text === undefined || text === 'false') return false;
-  if (text === 'true') return true;
-  throw new UsageError(`logging must be true or false, not '${text}'`);
-}
-
-/** @param {string | undefined} text @returns {'threads' | 'processes'} */
-function modeOf(text) {
-  if (text === undefined || text === 'threads') return 'threads';
-  if (text === 'processes' || text === 'child_process') return 'processes';
-  throw new UsageError(`--mode must be threads or processes, not '${text}'`);
+/** @param {string} host @param {string | undefined} token */
+function checkExposure(host, token) {
+  if (isLoopback(host)) return;
+  if (token === undefined)
+    throw new UsageError(
+      `others can reach ${host}: give a token that they must have with --token-file, or listen on 127.0.0.1; ${HOW_TO_MAKE_A_TOKEN}`,
+    );
+  if (!isStrongEnough(token))
+    throw new UsageError(
+      `others can reach ${host}, and this token can be guessed: use a random one of 16 characters or more; ${HOW_TO_MAKE_A_TOKEN}`,
+    );
 }
 
 /**
@@ -87,29 +62,36 @@ function modeOf(text) {
  * @param {string} serverName
  */
 function readCommandLine(args, serverName) {
-  const { values, positionals } = parse(args);
-  if (positionals.length > 2) throw new UsageError(`'${positionals[2]}' is one argument too many`);
-  const host = values.host ?? '127.0.0.1';
-  const token = values.token ?? process.env.CARETDB_TOKEN;
-  if (token === '') throw new UsageError('--token must not be empty');
-  if (!isLoopback(host) && token === undefined) {
-    throw new UsageError(
-      `others can reach ${host}: give a --token that they must have, or listen on 127.0.0.1`,
-    );
-  }
+  const read = readOptions(args, process.env);
+  const { values, said } = read;
+  const { host = '127.0.0.1', port = 3000, edit = false, log = 'off' } = values;
+  const token = readToken(read);
+  checkExposure(host, token);
+  const file = (/** @type {string} */ key) =>
+    values[key] === undefined ? undefined : { path: values[key], label: said[key].label };
+  const tls = readTls(file('tlsCert'), file('tlsKey'));
   const store = storeOptions({ store: values.data === undefined ? {} : { path: values.data } });
+  if (values.engine !== undefined) store.engine = values.engine;
+  if (values.durability !== undefined) store.durability = values.durability;
+  const { batchLimit, attachmentLimit } = values;
+  const routes = showcaseRoutes(serverName, { edit, batchLimit, attachmentLimit });
   /** @type {import('./service.mjs').ServiceOptions} */
   const options = {
-    mode: modeOf(values.mode),
-    logging: loggingOf(positionals[0]),
-    poolSize: numberOf(positionals[1], 'poolSize', 2, 1, 1024),
-    workerHandlersByRoute: showcaseRoutes(serverName),
-    store: values.engine === undefined ? store : { ...store, engine: values.engine },
-    allowedHosts: [...(values['allow-host'] ?? []), ...(isLoopback(host) ? [host] : [])],
+    mode: values.mode,
+    logging: log === 'json' ? 'json' : log === 'text',
+    poolSize: values.pool,
+    maxQueue: values.queue,
+    handlerTimeout: values.handlerTimeout,
+    bodyLimit: values.bodyLimit,
+    workerHandlersByRoute: [...routes, ...ownRoutes(values, routes)],
+    store,
+    operations: true,
+    secure: tls !== undefined || values.secure === true,
+    allowedHosts: [...(values.allowHost ?? []), ...(isLoopback(host) ? [host] : [])],
     token,
     pages: PAGES,
   };
-  return { help: values.help === true, port: numberOf(values.port, '--port', 3000, 0, 65535), host, options };
+  return { help: read.help, port, host, tls, options };
 }
 
 /** @param {any} error @param {string} host @param {number} port @returns {string} why it does not listen */
@@ -134,16 +116,22 @@ function holdStore(options) {
   return connection;
 }
 
-/** @param {Running} running @param {{close: () => unknown}} store */
-function closeOnSignal(running, store) {
+/**
+ * @param {Running} running
+ * @param {{close: () => unknown}} store
+ * @param {import('../pool/log.mjs').Log | undefined} log
+ */
+function closeOnSignal(running, store, log) {
   let closing = false;
-  const close = async () => {
+  const close = async (/** @type {string} */ signal) => {
     // Whoever asks twice does not want to wait.
     if (closing) process.exit(130);
     closing = true;
+    log?.say?.('stopping: what is in flight is finished first', { signal });
     try {
       await running.close();
       store.close();
+      log?.say?.('stopped');
       process.exit(0);
     } catch (error) {
       console.error(error instanceof Error ? error.stack : error);
@@ -171,20 +159,25 @@ export async function start(serverName, command, listen) {
     process.exit(1);
   }
   if (line.help) {
-    process.stdout.write(help(command));
+    process.stdout.write(helpOf(command));
     return;
   }
-  const { port, host, options } = line;
+  const { port, host, tls, options } = line;
   let store;
   let running;
   try {
     store = holdStore(options.store ?? {});
-    running = await listen(options, port, host);
+    running = await listen(options, port, host, tls);
   } catch (error) {
     console.error(whyNot(error, host, port));
     process.exit(1);
   }
-  closeOnSignal(running, store);
+  const log = options.logging === 'json' ? createJsonLog(options.token) : undefined;
+  closeOnSignal(running, store, log);
   const access = options.token === undefined ? '' : '; requests need the token';
-  console.log(`CaretDB ${VERSION} listens on ${running.url}; store folder ${options.store?.path}${access}`);
+  // Without the password that a URL may hold.
+  const place = store.namespace();
+  const text = `CaretDB ${VERSION} listens on ${running.url}; store ${isUrl(options.store?.path) ? '' : 'folder '}${place}${access}`;
+  if (log?.say === undefined) console.log(text);
+  else log.say(text, { url: running.url, store: place });
 }

@@ -168,6 +168,8 @@ export class Run {
   constructor(send) {
     this.send = send;
     this.cancelled = false;
+    /** Whether any progress was sent. */
+    this.told = false;
     this.sentAt = -Infinity;
     /** @type {any} */
     this.latest = undefined;
@@ -210,19 +212,30 @@ export class Run {
     if (this.latest === undefined) return;
     const { progress } = this.latest;
     this.latest = undefined;
+    this.told = true;
     this.send(progress);
   }
 }
 
 /**
- * The `this` of one request: the worker's context with the run's own `progress` and `signal`.
+ * Makes the class of the `this` of requests: the worker's context with the run's own `progress` and `signal`.
  * @param {WorkerContext} context
- * @param {Run} run
- * @returns {any}
+ * @returns {new (run: Run) => any}
  */
-export function requestContext(context, run) {
-  return Object.create(context, {
-    progress: { value: (/** @type {unknown} */ progress) => run.report(progress) },
-    signal: { get: () => run.signal },
-  });
+export function contextClass(context) {
+  class RequestContext {
+    #run;
+
+    /** @param {Run} run */
+    constructor(run) {
+      this.#run = run;
+      this.progress = (/** @type {unknown} */ progress) => run.report(progress);
+    }
+
+    get signal() {
+      return this.#run.signal;
+    }
+  }
+  Object.setPrototypeOf(RequestContext.prototype, context);
+  return RequestContext;
 }

@@ -4,14 +4,14 @@
 // A worker runs one request at a time. Under load some more wait in the worker's own queue, which saves a round trip between
 // any two; they are taken back when the worker turns out to be slow.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Tinypool } from 'tinypool';
-import { createLog, inline } from './log.mjs';
+import { pathToFileURL } from 'node:url';
+import { createLog, inline, shownBody } from './log.mjs';
 import { errorReply } from './reply.mjs';
 import { Seat } from './seat.mjs';
+import { Starts } from './starts.mjs';
 
 /** How many requests a worker holds at most, the running one included. */
 const DEPTH = 16;
@@ -62,12 +62,19 @@ export function toFileUrl(module) {
   return module.startsWith('file:') ? module : pathToFileURL(resolve(module)).href;
 }
 
-/** @param {unknown} value @param {string} name @returns {number} */
-function wholeNumber(value, name) {
+/** @param {unknown} value @param {string} name @returns {number} @throws {RangeError} */
+export function wholeNumber(value, name) {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1)
     throw new RangeError(`${name} must be a whole number of at least 1, not ${value}`);
   return number;
+}
+
+/** @param {number} [timeout] milliseconds, 0 for no limit @returns {number} @throws {RangeError} */
+function checkedTimeout(timeout = 60_000) {
+  if (timeout === 0 || timeout === Infinity) return Infinity;
+  if (timeout > 0) return Number(timeout);
+  throw new RangeError(`handlerTimeout must be a number of milliseconds, or 0 for no limit, not ${timeout}`);
 }
 
 /** @param {PoolOptions['mode']} mode @returns {'threads' | 'processes'} */
@@ -91,8 +98,8 @@ export class WorkerPool {
     this.mode = checkedMode(options.mode);
     this.size = wholeNumber(options.poolSize ?? 2, 'poolSize');
     this.log = options.log ?? createLog(options.logging === true);
-    this.timeout = options.handlerTimeout === 0 ? Infinity : (options.handlerTimeout ?? 60_000);
-    this.maxQueue = options.maxQueue ?? 10_000;
+    this.timeout = checkedTimeout(options.handlerTimeout);
+    this.maxQueue = wholeNumber(options.maxQueue ?? 10_000, 'maxQueue');
     this.start = {
       logging: this.log.enabled,
       serverName: options.serverName ?? '',
@@ -102,21 +109,15 @@ export class WorkerPool {
       store: options.store ?? {},
       onStartup: options.onStartup && { ...options.onStartup, module: toFileUrl(options.onStartup.module) },
     };
-    this.tinypool = new Tinypool({
-      filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
-      runtime: this.mode === 'threads' ? 'worker_threads' : 'child_process',
-      minThreads: 0,
-      maxThreads: this.size,
-      idleTimeout: 1000,
-      // The worker's task never ends, and a thread that waits in Atomics.wait would not hear its message port.
-      useAtomics: false,
-    });
-    this.tinypool.on('error', (error) => this.log.error(`worker: ${error.stack ?? error}`));
     /** @type {import('./seat.mjs').Job[]} */
     this.queue = [];
     /** @type {Set<Seat>} */
     this.seats = new Set();
+    this.starts = new Starts();
     this.nextId = 0;
+    /** How many workers ended before their time, and how many requests found the queue full. */
+    this.ended = 0;
+    this.refused = 0;
     this.closing = false;
     /** @type {NodeJS.Timeout | undefined} */
     this.timer = undefined;
@@ -129,6 +130,7 @@ export class WorkerPool {
       onReady: (seat, pid) => this.seatReady(seat, pid),
       onFailed: (seat, reason) => this.seatFailed(seat, reason),
       onReply: (seat, job, reply) => this.replied(seat, job, reply),
+      onReplies: () => this.goOn(),
       onHandedBack: (_seat, jobs) => this.requeue(jobs),
       onDead: (seat) => this.seatDied(seat),
       onLog: (text) => this.log.line(text),
@@ -141,6 +143,19 @@ export class WorkerPool {
     let count = this.queue.length;
     for (const seat of this.seats) count += seat.load;
     return count;
+  }
+
+  /** What is to be known of the pool from outside. */
+  get figures() {
+    const workers = { starting: 0, idle: 0, busy: 0, stopping: 0 };
+    let running = 0;
+    for (const seat of this.seats) {
+      running += seat.load;
+      if (seat.state === 'ready') workers[seat.load === 0 ? 'idle' : 'busy'] += 1;
+      else if (seat.state !== 'dead') workers[seat.state] += 1;
+    }
+    const { nextId: started, ended, refused } = this;
+    return { waiting: this.queue.length, running, workers, started, ended, refused };
   }
 
   /**
@@ -163,6 +178,7 @@ export class WorkerPool {
   submit(message, options, settle) {
     if (this.closing) return settle(errorReply(503, 'The server is shutting down', { connection: 'close' }));
     if (this.queue.length >= this.maxQueue) {
+      this.refused += 1;
       return settle(errorReply(503, 'Too many requests are waiting', { 'retry-after': '1' }));
     }
     const body = message.data?.body;
@@ -195,7 +211,7 @@ export class WorkerPool {
   /** Gives waiting requests to workers, starting workers as needed. */
   dispatch() {
     if (this.queue.length === 0) return;
-    this.log.line(`try processing queue: length ${this.queue.length}`);
+    if (this.log.enabled) this.log.line(`try processing queue: length ${this.queue.length}`);
     this.watch();
     this.startWorkers();
     for (let index = 0; index < this.queue.length; ) {
@@ -225,7 +241,8 @@ export class WorkerPool {
       else if (seat.state === 'ready' && seat.load === 0 && seat.withdrawn.size === 0) idle += 1;
     }
     if (idle === 0) this.log.line('no available workers');
-    while (idle + starting < this.queue.length && this.seats.size < this.size) {
+    const now = performance.now();
+    while (idle + starting < this.queue.length && this.seats.size < this.size && this.starts.allowed(now)) {
       this.log.line('starting new worker');
       this.addSeat();
       starting += 1;
@@ -235,12 +252,31 @@ export class WorkerPool {
   addSeat() {
     const id = this.nextId;
     this.nextId += 1;
-    let ledgerPath;
-    if (this.mode === 'processes') {
-      this.folder ??= mkdtempSync(join(tmpdir(), 'caretdb-pool-'));
-      ledgerPath = join(this.folder, `worker-${id}`);
+    try {
+      this.seats.add(new Seat(this.start, id, this.mode, this.ledgerPath(id), this.events));
+    } catch (error) {
+      // Nothing that this system lacks for a moment (a file, a place for it) may end the server.
+      this.log.error(`worker ${id} could not start: ${/** @type {any} */ (error)?.stack ?? error}`);
+      this.startFailed();
     }
-    this.seats.add(new Seat(this.tinypool, this.start, id, this.mode, ledgerPath, this.events));
+  }
+
+  /** @param {number} id @returns {string | undefined} */
+  ledgerPath(id) {
+    if (this.mode === 'threads') return undefined;
+    // Systems clean their folder of temporary files: after some days it may be gone.
+    if (this.folder === undefined || !existsSync(this.folder))
+      this.folder = mkdtempSync(join(tmpdir(), 'caretdb-pool-'));
+    return join(this.folder, `worker-${id}`);
+  }
+
+  /** A worker is gone that had not started a request. Its replacement is for `dispatch`, now or after a pause. */
+  startFailed() {
+    this.starts.failed(performance.now());
+    if (!this.starts.hopeless) return;
+    for (const seat of this.seats) if (seat.state === 'ready' || seat.state === 'starting') return;
+    for (const job of this.queue.splice(0))
+      this.settle(job, errorReply(500, "No worker could start; the server's log says why"));
   }
 
   /** @returns {Seat | undefined} the least busy worker that may take one more */
@@ -271,11 +307,16 @@ export class WorkerPool {
 
   /** Puts requests back where they came from: at the head of the queue. @param {import('./seat.mjs').Job[]} jobs */
   requeue(jobs) {
+    this.putBack(jobs);
+    this.dispatch();
+  }
+
+  /** @param {import('./seat.mjs').Job[]} jobs */
+  putBack(jobs) {
     for (const job of jobs) job.seat = undefined;
     const [dropped, wanted] = [jobs.filter((job) => job.cancelled), jobs.filter((job) => !job.cancelled)];
     for (const job of dropped) this.settle(job, errorReply(409, 'Cancelled before it started'));
     this.queue.unshift(...wanted);
-    this.dispatch();
   }
 
   /** @param {import('./seat.mjs').Job} job @param {import('./reply.mjs').Reply} reply */
@@ -318,11 +359,14 @@ export class WorkerPool {
   replied(seat, job, reply) {
     if (this.log.enabled) {
       this.log.line(`response received from Worker: ${seat.id}`);
-      this.log.line(
-        typeof reply.body === 'string' ? inline(JSON.parse(reply.body)) : `${reply.body?.length ?? 0} bytes`,
-      );
+      this.log.line(shownBody(reply));
     }
+    this.starts.succeeded();
     if (job !== undefined) this.settle(job, reply);
+  }
+
+  /** After replies: workers have room for more. */
+  goOn() {
     if (this.queue.length > 0) return this.dispatch();
     this.log.line('Queue empty');
     this.becameIdle();
@@ -331,17 +375,16 @@ export class WorkerPool {
   /** @param {Seat} seat */
   seatDied(seat) {
     this.seats.delete(seat);
+    if (!this.closing) this.ended += 1;
     if (seat.killed !== undefined)
       this.log.error(`worker ${seat.id} was ended by the pool (${seat.killed.reason})`);
     else if (!this.closing) this.log.error(`worker ${seat.id} ended by itself`);
     const { started, waiting } = seat.leftovers();
     for (const job of started) this.settle(job, this.deathReply(seat, job));
-    // One request pays for a worker that could not start; else the next would be started, and fail, without end.
-    if (!seat.wasReady) {
-      const job = this.queue.shift();
-      if (job !== undefined) this.settle(job, errorReply(500, 'The worker for this request could not start'));
-    }
-    this.requeue(waiting);
+    // Those that it had not started wait for another one, like those that no worker had yet.
+    this.putBack(waiting);
+    if (!seat.hasStarted) this.startFailed();
+    this.dispatch();
     this.becameIdle();
   }
 
@@ -363,9 +406,11 @@ export class WorkerPool {
     const now = performance.now();
     let busy = false;
     for (const seat of [...this.seats]) {
+      seat.readReplies();
       this.lookAt(seat, now);
       busy ||= seat.withdrawn.size > 0;
     }
+    if (this.starts.resumes(now)) this.dispatch();
     if (this.pending === 0 && !busy) {
       clearInterval(this.timer);
       this.timer = undefined;
@@ -375,9 +420,9 @@ export class WorkerPool {
   /** @param {Seat} seat @param {number} now */
   lookAt(seat, now) {
     if (seat.state === 'starting') {
-      if (now - seat.since > START_LIMIT)
-        this.seatFailed(seat, `not ready after ${START_LIMIT / 1000} seconds`);
-      return;
+      if (now - seat.since <= START_LIMIT) return;
+      this.starts.giveUp();
+      return this.seatFailed(seat, `not ready after ${START_LIMIT / 1000} seconds`);
     }
     if (seat.state === 'stopping') return;
     if (seat.load === 0) {
@@ -420,7 +465,6 @@ export class WorkerPool {
     }, STOP_LIMIT);
     await Promise.all(seats.map((seat) => seat.ended));
     clearTimeout(limit);
-    await this.tinypool.destroy();
     if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
   }
 }

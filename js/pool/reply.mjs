@@ -54,7 +54,7 @@ export function replyOfError(error) {
   const known = STATUS_BY_CODE.get(code);
   if (known !== undefined) return errorReply(known, String(message));
   if (Number.isInteger(statusCode) && statusCode >= 400 && statusCode < 500)
-    return errorReply(statusCode, String(message));
+    return errorReply(statusCode, String(message), statusCode === 408 ? { connection: 'close' } : undefined);
   return errorReply(500, 'The handler of this request failed');
 }
 
@@ -88,7 +88,8 @@ function statusOr(status, otherwise) {
  *
  * An object with `error` has status 400, or the status in its `errorCode`; `http_response: {statusCode, headers}` sets
  * status and header fields; both are left out of the body. Bytes are sent as they are, or with header fields as
- * `{http_response: {headers, body: bytes}}`; nothing (`undefined`) is 204.
+ * `{http_response: {headers, body}}`, where a body of text is sent as it is too; nothing (`undefined`) is 204;
+ * 204 and 304 have no body.
  * @param {any} answer anything JSON can say, bytes, or undefined
  * @returns {Reply}
  * @throws where the answer cannot be written as JSON or a header field cannot be sent
@@ -113,7 +114,9 @@ export function toReply(answer) {
     const { http_response: response, ...rest } = visible;
     statusCode = statusOr(response?.statusCode, statusCode);
     headers = checkedHeaders(response?.headers);
-    if (response?.body instanceof Uint8Array) return { statusCode, headers, body: response.body };
+    const body = response?.body;
+    if (statusCode === 204 || statusCode === 304) return { statusCode, headers, body: undefined };
+    if (body instanceof Uint8Array || typeof body === 'string') return { statusCode, headers, body };
     visible = rest;
   }
   return { statusCode, headers, body: JSON.stringify(visible) };

@@ -1,7 +1,10 @@
 // One worker as the pool sees it: what was sent to it, what it has started, what was taken back, and how it ends.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { fileURLToPath } from 'node:url';
+import { Tinypool } from 'tinypool';
 import { atOrAfter, createLedger } from './ledger.mjs';
-import { createLink, packBytes, unpackBytes } from './link.mjs';
+import { APART, BELL, createLink, INLINE, packBytes, readReply, unpackBytes } from './link.mjs';
 
 /** How long the replies of a process that ended may still arrive, in milliseconds. */
 const LAST_WORDS = 20;
@@ -24,24 +27,33 @@ const LAST_WORDS = 20;
  * @property {(seat: Seat, pid: number) => void} onReady
  * @property {(seat: Seat, reason: string) => void} onFailed it could not start
  * @property {(seat: Seat, job: Job | undefined, reply: import('./reply.mjs').Reply) => void} onReply
+ * @property {() => void} onReplies after one reply or several, of one turn
  * @property {(seat: Seat, jobs: Job[]) => void} onHandedBack jobs that are the pool's again
  * @property {(seat: Seat) => void} onDead
  * @property {(text: string) => void} onLog
  * @property {(text: string) => void} onFault
  */
 
+/**
+ * Where the system has no room for a process, Node.js says so with an event of a process that tinypool has given up by then; an event
+ * that nobody hears would end the server.
+ * @param {unknown} message what Node.js tells of each new process
+ */
+function hearErrors(message) {
+  /** @type {{process: import('node:child_process').ChildProcess}} */ (message).process.on('error', () => {});
+}
+
 /** A worker of the pool. */
 export class Seat {
   /**
    * Starts a worker.
-   * @param {import('tinypool').Tinypool} tinypool
    * @param {object} start what every worker is told (see worker.mjs)
    * @param {number} id
    * @param {'threads' | 'processes'} mode
    * @param {string | undefined} ledgerPath
    * @param {SeatEvents} events
    */
-  constructor(tinypool, start, id, mode, ledgerPath, events) {
+  constructor(start, id, mode, ledgerPath, events) {
     this.id = id;
     this.mode = mode;
     this.events = events;
@@ -52,18 +64,23 @@ export class Seat {
     this.inFlight = new Map();
     /** Taken back, but not yet handed back by the worker. @type {Set<number>} */
     this.withdrawn = new Set();
-    /** @type {[number, string, unknown?][]} */
+    /** What the next message to a process is made of. @type {[number, string, unknown?][]} */
     this.outbox = [];
+    /** Whether the worker is told at the end of this turn that there is something. */
+    this.flushing = false;
     this.sequence = 0;
     this.seenStarted = 0;
     this.seenAt = 0;
     this.withdrawnAt = 0;
     this.overdue = false;
-    this.wasReady = false;
     /** The request that the pool killed it for, and why. @type {{job: Job | undefined, reason: string} | undefined} */
     this.killed = undefined;
     /** @type {number | undefined} */
     this.pid = undefined;
+    /** @type {Promise<void> | undefined} */
+    this.failing = undefined;
+    /** @type {Promise<void> | undefined} */
+    this.gone = undefined;
 
     const { ledger, handle } = createLedger(ledgerPath);
     this.ledger = ledger;
@@ -73,19 +90,52 @@ export class Seat {
       () => this.die(),
     );
     this.abort = new AbortController();
-    const task = { ...start, ...this.link.task, id, mode, ledger: handle };
-    const life = tinypool.run(task, { ...this.link.runOptions, signal: this.abort.signal });
-    this.ended = life.then(
-      () => this.die(),
-      (error) => this.fail(error),
-    );
+    this.tinypool = new Tinypool({
+      filename: fileURLToPath(new URL('./worker.mjs', import.meta.url)),
+      runtime: mode === 'threads' ? 'worker_threads' : 'child_process',
+      minThreads: 0,
+      maxThreads: 1,
+      // The worker's task never ends, and a thread that waits in Atomics.wait would not hear its message port.
+      useAtomics: false,
+    });
+    // It died before it had its task: tinypool would keep the task for the next one, which nobody starts.
+    this.tinypool.on('error', (error) => this.fail(error));
+    const life = this.begin({ ...start, ...this.link.task, id, mode, ledger: handle });
+    /** Fulfilled when it is gone, and its thread or process with it. */
+    this.ended = life
+      .then(
+        () => this.die(),
+        (error) => this.fail(error),
+      )
+      .then(() => this.gone);
+  }
+
+  /** @param {object} task @returns {Promise<void>} the worker's life @throws where the system has no room for one more */
+  begin(task) {
+    subscribe('child_process', hearErrors);
+    try {
+      return this.tinypool.run(task, { ...this.link.runOptions, signal: this.abort.signal });
+    } catch (error) {
+      this.link.close();
+      this.ledger.close();
+      throw error;
+    } finally {
+      unsubscribe('child_process', hearErrors);
+    }
   }
 
   /**
    * Its task ended with an error: the worker crashed, or the pool ended it.
    * @param {any} error
+   * @returns {Promise<void>} fulfilled when it is dead; a second error on the way there changes nothing
    */
-  async fail(error) {
+  fail(error) {
+    this.failing ??= this.endWith(error);
+    return this.failing;
+  }
+
+  /** @param {any} error */
+  async endWith(error) {
     if (this.killed === undefined && this.state !== 'dead') {
       this.events.onFault(`worker ${this.id}: ${error?.stack ?? error}`);
       // The end of a process may be known before the last replies that it had sent are read.
@@ -93,6 +143,11 @@ export class Seat {
       if (this.mode === 'processes') await new Promise((resolve) => setTimeout(resolve, LAST_WORDS));
     }
     this.die();
+  }
+
+  /** Whether it has started a request, ever. */
+  get hasStarted() {
+    return this.ledger.started() !== 0;
   }
 
   /** How many requests it holds. */
@@ -108,15 +163,19 @@ export class Seat {
 
   /** @param {any} message from worker.mjs */
   receive(message) {
-    if (message.reply !== undefined) this.receiveReply(message.reply);
-    else if (message.progress !== undefined)
+    if (message === BELL) this.hear();
+    else if (message.reply !== undefined) {
+      this.receiveReply(message.reply);
+      this.events.onReplies();
+    } else if (message.progress !== undefined)
       this.inFlight.get(message.progress[0])?.onProgress?.(message.progress[1]);
     else if (message.log !== undefined) this.events.onLog(message.log);
     else if (message.fault !== undefined) this.events.onFault(message.fault);
     else if (message.handedBack !== undefined) this.receiveHandedBack(message.handedBack);
     else if (message.ready !== undefined) {
       if (this.state === 'starting') this.state = 'ready';
-      this.wasReady = true;
+      // It did not listen yet when it was told to stop.
+      else if (this.state === 'stopping') this.link.send({ stop: true });
       this.pid = message.ready.pid;
       this.events.onReady(this, message.ready.pid);
     } else if (message.failed !== undefined) {
@@ -137,6 +196,24 @@ export class Seat {
     this.events.onReply(this, job, { statusCode, headers: headers ?? undefined, body: unpacked });
   }
 
+  /** The worker has rung: reads its ring until there is nothing new. */
+  hear() {
+    const { replies } = this.link;
+    if (replies === undefined) return;
+    do this.readReplies();
+    while (!replies.rest());
+  }
+
+  /** Takes the replies that are in the ring, whether the worker has rung for them or not. */
+  readReplies() {
+    let count = 0;
+    this.link.replies?.read((sequence, status, text) => {
+      count += 1;
+      this.receiveReply([sequence, ...readReply(status, text)]);
+    });
+    if (count > 0) this.events.onReplies();
+  }
+
   /** @param {number[]} sequences */
   receiveHandedBack(sequences) {
     const jobs = [];
@@ -154,25 +231,43 @@ export class Seat {
     if (this.withdrawn.delete(sequence) && this.withdrawn.size === 0) this.ledger.readmit();
   }
 
-  /** Sends a request; those of one turn of the event loop travel together. @param {Job} job */
+  /** Sends a request. @param {Job} job */
   send(job) {
     this.sequence = (this.sequence + 1) | 0;
     job.seat = this;
     job.sequence = this.sequence;
     this.inFlight.set(this.sequence, job);
     if (this.inFlight.size === 1) this.since = performance.now();
-    if (this.outbox.length === 0) setImmediate(() => this.flush());
-    this.outbox.push(
-      job.bytes === undefined
-        ? [job.sequence, job.json]
-        : [job.sequence, job.json, packBytes(job.bytes, this.mode)],
-    );
+    if (this.link.requests === undefined) this.outbox.push(this.pack(job));
+    else this.writeToRing(this.link.requests, job);
+    if (!this.flushing) {
+      this.flushing = true;
+      setImmediate(() => this.flush());
+    }
   }
 
+  /** @param {Job} job @returns {[number, string, unknown?]} */
+  pack({ sequence, json, bytes }) {
+    return bytes === undefined ? [sequence, json] : [sequence, json, packBytes(bytes, this.mode)];
+  }
+
+  /** @param {import('./ring.mjs').Ring} ring @param {Job} job */
+  writeToRing(ring, job) {
+    if (ring.write(job.sequence, INLINE, job.json, job.bytes)) return;
+    // Requests start in the order of their numbers: the ring keeps the place of one that comes another way.
+    this.link.send({ payload: this.pack(job) });
+    ring.write(job.sequence, APART);
+  }
+
+  /** Tells the worker once of what was sent in this turn, and a thread only where it is not looking anyway. */
   flush() {
-    const requests = this.outbox;
-    this.outbox = [];
-    if (this.state !== 'dead' && requests.length > 0) this.link.send({ requests });
+    this.flushing = false;
+    if (this.state === 'dead') return;
+    if (this.link.requests !== undefined) {
+      if (this.link.requests.needsBell()) this.link.send(BELL);
+    } else if (this.outbox.length > 0) {
+      this.link.send({ requests: this.outbox.splice(0) });
+    }
   }
 
   /**
@@ -253,9 +348,11 @@ export class Seat {
   die() {
     if (this.state === 'dead') return;
     this.link.drain();
+    this.readReplies();
     this.state = 'dead';
-    // Where its thread ended without an error, tinypool still holds the place.
     this.abort.abort();
+    // Its thread may have ended without an error, or its process may not have come as far as its task.
+    this.gone = this.tinypool.destroy().catch(() => {});
     this.link.close();
     this.events.onDead(this);
     this.ledger.close();

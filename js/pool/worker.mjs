@@ -2,10 +2,10 @@
 // one after the other, so that a handler never meets another one half-way, and answers each with a reply that is ready to
 // be sent.
 
-import { Run, requestContext, WorkerContext } from './context.mjs';
+import { contextClass, Run, WorkerContext } from './context.mjs';
 import { loadHandler } from './handler.mjs';
 import { openLedger } from './ledger.mjs';
-import { openLink, packBytes, unpackBytes } from './link.mjs';
+import { APART, BELL, openLink, packBytes, unpackBytes, writeReply } from './link.mjs';
 import { inlineMessage } from './log.mjs';
 import { errorReply, replyOfError, toReply } from './reply.mjs';
 
@@ -20,9 +20,14 @@ import { errorReply, replyOfError, toReply } from './reply.mjs';
  * @property {{module: string, arguments?: unknown} | undefined} onStartup
  * @property {SharedArrayBuffer | string} ledger
  * @property {import('node:worker_threads').MessagePort} [port]
+ * @property {{requests: SharedArrayBuffer, replies: SharedArrayBuffer}} [rings]
  *
  * @typedef {[sequence: number, json: string, bytes?: any]} PackedRequest the message, and its body where it is bytes
  */
+
+/** How many short requests run before the worker looks at what else there is, and for how many milliseconds. */
+const AT_ONCE = 16;
+const TURN = 5;
 
 /** @param {unknown} error */
 function describe(error) {
@@ -37,11 +42,16 @@ class Worker {
     this.link = link;
     this.ledger = openLedger(start.ledger);
     this.context = new WorkerContext(start.id, start.serverName, start.store, (text) => this.log(text));
+    this.RequestContext = contextClass(this.context);
     /** @type {any} */
     this.store = /** @type {any} */ (this.context).store;
     /** @type {PackedRequest[]} */
     this.queue = [];
     this.running = false;
+    /** Requests that came as messages, until the ring says that it is their turn. @type {Map<number, PackedRequest>} */
+    this.payloads = new Map();
+    /** Whether the ring's next request has not come yet. */
+    this.awaiting = false;
     /** @type {{sequence: number, run: Run} | undefined} */
     this.current = undefined;
     /** @type {Map<string, import('./handler.mjs').Call>} */
@@ -88,8 +98,13 @@ class Worker {
 
   /** @param {any} message */
   receive(message) {
-    if (message.requests !== undefined) {
+    if (message === BELL) {
+      if (!this.running) void this.work();
+    } else if (message.requests !== undefined) {
       this.queue.push(...message.requests);
+      if (!this.running) void this.work();
+    } else if (message.payload !== undefined) {
+      this.payloads.set(message.payload[0], message.payload);
       if (!this.running) void this.work();
     } else if (message.cancel !== undefined) {
       this.cancel(message.cancel);
@@ -101,41 +116,110 @@ class Worker {
   /** @param {number} sequence a request that is running, or waits here, or was answered meanwhile */
   cancel(sequence) {
     if (this.current?.sequence === sequence) this.current.run.cancel();
+    this.fetch();
     const index = this.queue.findIndex(([waiting]) => waiting === sequence);
     if (index < 0) return;
     this.queue.splice(index, 1);
     this.sendReply(sequence, errorReply(409, 'Cancelled before it started'));
   }
 
+  /** Takes the requests that are in the ring into the queue. */
+  fetch() {
+    this.awaiting = false;
+    this.link.requests?.read((sequence, kind, json, bytes) => {
+      if (kind !== APART) {
+        this.queue.push([sequence, json, bytes]);
+        return true;
+      }
+      const payload = this.payloads.get(sequence);
+      this.awaiting = payload === undefined;
+      if (payload === undefined) return false;
+      this.payloads.delete(sequence);
+      this.queue.push(payload);
+      return true;
+    });
+  }
+
+  /** @returns {boolean} whether there is a request to run; where not, the pool says when there is one */
+  hasWork() {
+    while (this.queue.length === 0) {
+      this.fetch();
+      if (this.queue.length > 0) return true;
+      if (this.awaiting || this.link.requests === undefined || this.link.requests.rest()) return false;
+    }
+    return true;
+  }
+
   /** Takes requests from the queue until there are none. */
   async work() {
     this.running = true;
-    while (this.queue.length > 0) {
-      const request = /** @type {PackedRequest} */ (this.queue.shift());
-      if (!this.ledger.start(request[0])) {
-        this.handBack(request[0]);
-        continue;
-      }
-      const run = new Run((progress) => this.link.send({ progress: [request[0], progress] }));
-      this.current = { sequence: request[0], run };
-      let reply;
-      try {
-        let answer = this.call(request, run);
-        // Waiting only where there is something to wait for keeps short handlers short.
-        if (typeof (/** @type {any} */ (answer)?.then) === 'function') answer = await answer;
-        reply = toReply(answer);
-      } catch (error) {
-        reply = replyOfError(error);
-        // What lies in the request is for the caller only; everything else is for the log.
-        if (reply.statusCode >= 500) this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
-      }
-      const durable = this.settle();
-      run.flush();
-      this.current = undefined;
-      if (durable === undefined) this.sendReply(request[0], reply);
-      else this.sendWhenDurable(request[0], reply, durable);
+    let turn = performance.now();
+    for (let count = 1; this.hasWork(); count += 1) {
+      const later = this.serveOne(/** @type {PackedRequest} */ (this.queue.shift()));
+      // Waiting only where there is something to wait for keeps short handlers short.
+      if (later !== undefined) await later;
+      if (count % AT_ONCE !== 0 && performance.now() - turn < TURN) continue;
+      // The rest of the worker lives in the same thread: timers, flushes, the pool's messages.
+      await new Promise((resolve) => setImmediate(resolve));
+      turn = performance.now();
     }
     this.running = false;
+  }
+
+  /**
+   * Runs a request, unless the pool has taken it back.
+   * @param {PackedRequest} request
+   * @returns {Promise<void> | undefined} undefined where it is done already
+   */
+  serveOne(request) {
+    const [sequence] = request;
+    if (!this.ledger.start(sequence)) {
+      this.handBack(sequence);
+      return undefined;
+    }
+    const run = new Run((progress) => this.link.send({ progress: [sequence, progress] }));
+    this.current = { sequence, run };
+    let answer;
+    try {
+      answer = this.call(request, run);
+    } catch (error) {
+      this.finish(sequence, run, this.replyOfFault(error));
+      return undefined;
+    }
+    if (typeof (/** @type {any} */ (answer)?.then) === 'function') {
+      return /** @type {Promise<unknown>} */ (answer).then(
+        (value) => this.finish(sequence, run, this.replyOf(value)),
+        (error) => this.finish(sequence, run, this.replyOfFault(error)),
+      );
+    }
+    this.finish(sequence, run, this.replyOf(answer));
+    return undefined;
+  }
+
+  /** @param {unknown} answer @returns {import('./reply.mjs').Reply} */
+  replyOf(answer) {
+    try {
+      return toReply(answer);
+    } catch (error) {
+      return this.replyOfFault(error);
+    }
+  }
+
+  /** @param {unknown} error @returns {import('./reply.mjs').Reply} */
+  replyOfFault(error) {
+    const reply = replyOfError(error);
+    // What lies in the request is for the caller only; everything else is for the log.
+    if (reply.statusCode >= 500) this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
+    return reply;
+  }
+
+  /** @param {number} sequence @param {Run} run @param {import('./reply.mjs').Reply} reply */
+  finish(sequence, run, reply) {
+    const durable = this.settle();
+    run.flush();
+    this.current = undefined;
+    if (durable === undefined) this.sendReply(sequence, reply, run.told);
+    else this.sendWhenDurable(sequence, reply, durable, run.told);
   }
 
   /**
@@ -149,7 +233,7 @@ class Worker {
     if (this.start.logging)
       this.log(`Message received by worker ${this.start.id}: ${inlineMessage(message)}`);
     const call = this.calls.get(message.type);
-    const context = requestContext(this.context, run);
+    const context = new this.RequestContext(run);
     return call === undefined ? this.loadAndCall(message, context) : call(message, context);
   }
 
@@ -188,10 +272,11 @@ class Worker {
    * @param {number} sequence
    * @param {import('./reply.mjs').Reply} reply
    * @param {Promise<void>} durable
+   * @param {boolean} inOrder
    */
-  sendWhenDurable(sequence, reply, durable) {
+  sendWhenDurable(sequence, reply, durable, inOrder) {
     durable.then(
-      () => this.sendReply(sequence, reply),
+      () => this.sendReply(sequence, reply, inOrder),
       (error) => {
         this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
         this.sendReply(sequence, replyOfError(error));
@@ -199,8 +284,19 @@ class Worker {
     );
   }
 
-  /** @param {number} sequence @param {import('./reply.mjs').Reply} reply */
-  sendReply(sequence, { statusCode, headers, body }) {
+  /**
+   * Sends a reply: text by the ring, anything else as a message.
+   * @param {number} sequence
+   * @param {import('./reply.mjs').Reply} reply
+   * @param {boolean} [inOrder] whether it must not overtake the messages that were sent before it
+   */
+  sendReply(sequence, { statusCode, headers, body }, inOrder = false) {
+    const { replies } = this.link;
+    const mayUseRing = replies !== undefined && typeof body === 'string' && !inOrder && !this.start.logging;
+    if (mayUseRing && writeReply(replies, sequence, { statusCode, headers, body })) {
+      if (replies.needsBell()) this.link.send(BELL);
+      return;
+    }
     const packed = body instanceof Uint8Array ? packBytes(body, this.start.mode) : body;
     this.link.send({ reply: [sequence, statusCode, headers, packed] });
   }
@@ -208,6 +304,7 @@ class Worker {
   /** Gives back what the pool withdrew. @param {number} first */
   handBack(first) {
     const sequences = [first];
+    this.fetch();
     while (this.queue.length > 0 && this.ledger.isWithdrawn(this.queue[0][0])) {
       sequences.push(/** @type {PackedRequest} */ (this.queue.shift())[0]);
     }
@@ -216,6 +313,8 @@ class Worker {
 
   /** An orderly end: the pool sends it when nothing is in flight. */
   async stop() {
+    if (this.stopped) return;
+    this.stopped = true;
     try {
       this.context.emit('stop');
       this.store.close();
@@ -223,7 +322,6 @@ class Worker {
       this.link.send({ fault: `worker ${this.start.id}: ${describe(error)}` });
     }
     this.ledger.close();
-    this.stopped = true;
     this.link.send({ stopped: true });
     this.end();
   }

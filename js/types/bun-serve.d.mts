@@ -33,3 +33,9 @@ export declare class Router {
   /** Finishes what is in flight and ends the workers; new requests are refused with 503. */
   close(): Promise<void>;
 }
+
+/** The routes of documents and attachments, for `workerHandlersByRoute`. Limits are in bytes: 64 MiB and 4 GiB by default. */
+export function documentRoutes(limits?: {
+  batchLimit?: number;
+  attachmentLimit?: number;
+}): import('./servers.mjs').RouteOptions[];

@@ -1,5 +1,6 @@
 // Types of `caretdb/fastify`.
 
+import type { Socket } from 'node:net';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { Service, ServiceOptions } from './servers.mjs';
 
@@ -17,8 +18,18 @@ export interface CaretdbOptions extends ServiceOptions {
 export declare const caretdb: FastifyPluginAsync<CaretdbOptions>;
 export default caretdb;
 
-/** For Fastify's option `frameworkErrors`: answers a path that cannot be decoded as the other server does. */
-export declare function answerBadPath(error: Error, request: FastifyRequest, reply: FastifyReply): void;
+/** For Fastify's option `rewriteUrl`: follows the segments `.` and `..` of a path before anything looks at it. */
+export declare function followDots(request: { url?: string }): string;
+
+/** For Fastify's option `frameworkErrors`: answers a path that cannot be decoded, or is too long, as the other server does. */
+export declare function answerBadPath(
+  error: Error & { code?: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void;
+
+/** For Fastify's option `clientErrorHandler`: answers what is no valid HTTP in the form of all other errors. */
+export declare function answerBadRequest(error: Error, socket: Socket): void;
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -26,3 +37,9 @@ declare module 'fastify' {
     caretdb: Service;
   }
 }
+
+/** The routes of documents and attachments, for `workerHandlersByRoute`. Limits are in bytes: 64 MiB and 4 GiB by default. */
+export function documentRoutes(limits?: {
+  batchLimit?: number;
+  attachmentLimit?: number;
+}): import('./servers.mjs').RouteOptions[];

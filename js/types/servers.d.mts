@@ -67,12 +67,49 @@ export interface Reply {
   body: string | Uint8Array | undefined;
 }
 
+/** A reply whose body may be a stretch of a file, or pieces that are made while they are sent. */
+export interface StreamReply {
+  statusCode: number;
+  headers: Record<string, string | string[]> | undefined;
+  body:
+    | string
+    | Uint8Array
+    | { file: string; start: number; length: number }
+    | AsyncIterable<string | Uint8Array>
+    | undefined;
+}
+
+export type Stream = (
+  data: Message['data'] & { body: AsyncIterable<Uint8Array> | undefined },
+  context: {
+    /** Runs the route's handler in a worker, with this as `messageObj.data`. */
+    ask(data: Record<string, unknown>): Promise<Reply>;
+    service: Service;
+  },
+) => Promise<StreamReply>;
+
 export interface RouteOptions {
   method: string;
   /** With parameters as in `/user/:id`. */
   url: string;
   /** The handler module: a file URL, or a path, relative to the working folder. */
   handlerPath?: string;
+  /** What the OpenAPI document says of it. */
+  openapi?: {
+    summary: string;
+    tag: string;
+    /** JSON schemas of the body by media type. */
+    bodies?: Record<string, object>;
+    /** JSON schemas of header fields by name. */
+    headers?: Record<string, object>;
+    /** What a status means. */
+    replies?: Record<string, string>;
+  };
+  /**
+   * With `handlerPath`: reads the body as it comes and makes the reply in the main thread, asking the handler for what needs the
+   * store. For bodies that are too large to be held.
+   */
+  stream?: Stream;
   /** In place of `handlerPath`: answers in the main thread. */
   mainHandler?: (message: Message) => unknown;
   /** Long runs, with `GET <url>/:run/events` and `DELETE <url>/:run`. */
@@ -86,8 +123,8 @@ export interface RouteOptions {
 export interface ServiceOptions {
   /** Where handlers run; default `'threads'`. `'child_process'` means `'processes'`. */
   mode?: 'threads' | 'processes' | 'child_process';
-  /** Whether the console shows the pool at work; default false. */
-  logging?: boolean;
+  /** True: the console shows the pool at work; 'json': a line of JSON for each request. Default false. */
+  logging?: boolean | 'json';
   /** How many workers at most; default 2. */
   poolSize?: number;
   workerHandlersByRoute: RouteOptions[];
@@ -107,6 +144,12 @@ export interface ServiceOptions {
   allowedHosts?: string[];
   /** A token that each request must bring. */
   token?: string;
+  /** Where handler modules must be: one outside of it is refused. Relative paths are relative to it. */
+  handlersFolder?: string;
+  /** Adds GET /health and GET /metrics, and with a token /login and /logout. Default false. */
+  operations?: boolean;
+  /** Whether browsers reach the server by https: adds HSTS, and makes cookies secure. Default false. */
+  secure?: boolean;
   /** A folder of static files, for the paths that no route has. */
   pages?: string;
 }
@@ -123,6 +166,18 @@ export interface WorkerPool {
   run(message: { type: string; data?: unknown }, options?: RunOptions): Promise<Reply>;
   /** How many requests are waiting or running. */
   readonly pending: number;
+  readonly figures: {
+    /** Requests that wait for a worker. */
+    waiting: number;
+    /** Requests that workers hold or run. */
+    running: number;
+    workers: { starting: number; idle: number; busy: number; stopping: number };
+    /** How many workers were started, and how many ended before their time, since the pool was made. */
+    started: number;
+    ended: number;
+    /** How many requests were refused because the queue was full. */
+    refused: number;
+  };
   close(): Promise<void>;
 }
 

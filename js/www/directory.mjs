@@ -6,12 +6,21 @@ import { element, find } from './elements.mjs';
 /** More names than this are counted, not listed. */
 const MOST_NAMES = 500;
 
+/** All names, as last read. @type {string[]} */
+let known = [];
+
 /** Fills the list, and again whenever the person or a page asks. */
 export function startDirectory() {
   find(document, '#directory-refresh', HTMLButtonElement).addEventListener('click', () => refresh(true));
+  filterField().addEventListener('input', () => showNames(false));
   document.addEventListener('globals-changed', () => refresh(false));
+  document.addEventListener('server-back', () => refresh(false));
   addEventListener('hashchange', markCurrent);
   refresh(false);
+}
+
+function filterField() {
+  return find(document, '#directory-filter', HTMLInputElement);
 }
 
 /** For pages: the store's globals may have changed. */
@@ -21,16 +30,34 @@ export function tellGlobalsChanged() {
 
 /** @param {boolean} asked whether to say so when it is done */
 async function refresh(asked) {
-  const list = find(document, '#directory-list', HTMLUListElement);
-  const note = find(document, '#directory-note', HTMLElement);
   try {
-    const names = await globalDirectory();
-    list.replaceChildren(...names.slice(0, MOST_NAMES).map(entry));
-    markCurrent();
-    note.textContent = summary(names.length, asked);
+    known = await globalDirectory();
+    showNames(asked);
   } catch (error) {
-    note.textContent = `The list could not be read. ${/** @type {Error} */ (error).message}`;
+    noteText(`The list could not be read. ${/** @type {Error} */ (error).message}`);
   }
+}
+
+/** @param {string} words */
+function noteText(words) {
+  find(document, '#directory-note', HTMLElement).textContent = words;
+}
+
+/** Lists the names that the filter lets through. @param {boolean} asked */
+function showNames(asked) {
+  const wanted = filterField().value.trim().replace(/^\^/, '').toLowerCase();
+  const names = known.filter((name) => name.toLowerCase().includes(wanted));
+  find(document, '#directory-list', HTMLUListElement).replaceChildren(
+    ...names.slice(0, MOST_NAMES).map(entry),
+  );
+  markCurrent();
+  noteText(wanted === '' ? summary(names.length, asked) : matches(names.length));
+}
+
+/** @param {number} count */
+function matches(count) {
+  const shown = count > MOST_NAMES ? `The first ${MOST_NAMES} of ` : '';
+  return `${shown}${count.toLocaleString('en-US')} of ${known.length.toLocaleString('en-US')} globals.`;
 }
 
 /** Tells the global whose page is shown from the others. */

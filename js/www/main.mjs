@@ -1,8 +1,10 @@
 // Starts the pages: the menu at the left, the directory of globals in it, and the page that the address names.
 
+import { startConnection } from './connection.mjs';
 import { startDirectory } from './directory.mjs';
 import { find } from './elements.mjs';
 import { startRouter } from './router.mjs';
+import { startSession } from './session.mjs';
 
 /**
  * Every page of the site. `load` imports its module, which exports `show(place, ...parameters)`.
@@ -11,10 +13,13 @@ import { startRouter } from './router.mjs';
  */
 const PAGES = [
   { path: 'benchmark', title: 'Benchmark', inMenu: true, load: () => import('./pages/benchmark.mjs') },
+  { path: 'api', title: 'API', inMenu: true, load: () => import('./pages/api.mjs') },
   { path: 'global', title: 'Global', inMenu: false, load: () => import('./pages/global.mjs') },
 ];
 
 startMenu();
+startConnection();
+startSession();
 startDirectory();
 startRouter(PAGES);
 

@@ -7,7 +7,7 @@ import { copyOf, element, find } from './elements.mjs';
  * @param {string} question.title
  * @param {string} question.text
  * @param {string} [question.detail] shown as it is, in a fixed-width font
- * @param {{ value: string, label: string, primary?: boolean }[]} question.answers the last one has the focus
+ * @param {{ value: string, label: string, primary?: boolean, danger?: boolean }[]} question.answers the last one has the focus
  * @returns {Promise<string>} the value of the answer; `''` when the dialog was closed with Escape
  */
 export function ask({ title, text, detail = '', answers }) {
@@ -32,10 +32,11 @@ export function ask({ title, text, detail = '', answers }) {
 
 /**
  * @param {HTMLDialogElement} dialog
- * @param {{ value: string, label: string, primary?: boolean }} answer
+ * @param {{ value: string, label: string, primary?: boolean, danger?: boolean }} answer
  */
-function answerButton(dialog, { value, label, primary }) {
-  const button = element('button', { type: 'button', class: primary ? 'primary' : '' }, label);
+function answerButton(dialog, { value, label, primary, danger }) {
+  const kind = primary ? 'primary' : danger ? 'danger' : '';
+  const button = element('button', { type: 'button', class: kind }, label);
   button.addEventListener('click', () => dialog.close(value));
   return button;
 }

@@ -28,11 +28,11 @@ const NOT_BYTES: &str = "bytes are an object with one member, a string of base64
 
 /// Changes the document at `node`.
 pub fn change(connection: &mut Connection, node: &[u8], json: &str, change: Change, bytes: Bytes) -> Result<()> {
-    match run(connection, node, json, change, bytes, false)? {
+    match connection.again(|connection| run(connection, node, json, change, bytes, false))? {
         Outcome::Written => Ok(()),
         Outcome::NameTwice => {
             let json = unique::keep_last(json)?;
-            run(connection, node, &json, change, bytes, true).map(drop)
+            connection.again(|connection| run(connection, node, &json, change, bytes, true)).map(drop)
         }
     }
 }
@@ -119,6 +119,7 @@ impl Writing<'_> {
 
     fn enter_level(&mut self) -> Result<()> {
         if !self.in_level {
+            self.connection.foresee(self.room.key.as_bytes());
             self.connection.start()?;
             self.in_level = true;
             self.connection.indexes.defer();

@@ -6,8 +6,11 @@
 //! mean is the business of the rooms above.
 
 pub mod lmdb;
+pub mod postgres;
+mod reduce;
 pub mod sled;
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -39,9 +42,30 @@ pub trait Engine: Send + Sync {
     /// The system's answer.
     fn sync(&self) -> Result<()>;
 
+    /// Tells from now on of every committed write to the keys that begin with `prefix`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the engine keeps no record of them, [`Error::Busy`] where a process stands still inside
+    /// a commit.
+    fn watch(&self, prefix: &[u8]) -> Result<Box<dyn Watch>> {
+        let _ = prefix;
+        Err(Error::Unsupported(format!("the engine '{}' does not tell of changes: use the engine 'lmdb'", self.name())))
+    }
+
+    /// A place for the locks of one connection, where the engine has one of its own that all machines share; without one
+    /// they are where its processes meet on this machine.
+    fn locks(&self) -> Option<Box<dyn Place>> {
+        None
+    }
+
     /// What the store promises; none where the engine has no choice.
     fn durability(&self) -> Option<Durability> {
         None
+    }
+
+    /// Whether nobody can write to the store while it is open here.
+    fn is_at_rest(&self) -> bool {
+        false
     }
 
     /// What the store holds and takes.
@@ -49,6 +73,47 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The system's answer.
     fn stats(&self) -> Result<Stats>;
+
+    /// Writes a small store of this engine into the empty folder `target`, and syncs it: all that was committed when this
+    /// was called, and perhaps more, as of one moment. Others read and write meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the engine cannot, [`Error::DiskFull`], the system's answer, or that of `report`.
+    fn backup(&self, _target: &Path, _report: &mut Report<'_>) -> Result<()> {
+        Err(Error::Unsupported(format!(
+            "the engine '{}' makes no backups of its own: use those of its database (pg_dump), or `caretdb export`",
+            self.name()
+        )))
+    }
+}
+
+/// What long work calls now and then: how many entries are done, and of how many, as far as that is known. Its error ends
+/// the work.
+pub type Report<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
+
+/// Where the connections of a store see each other's locks. It knows each held node once; [`crate::lock::Locks`] counts.
+pub trait Place: Send {
+    /// Takes a node that this connection does not hold, or nothing at all. `path` is the node's key behind those of its
+    /// ancestors, the global first. False when another connection is in the way.
+    ///
+    /// # Errors
+    /// The system's answer.
+    fn take(&mut self, path: &[&[u8]]) -> Result<bool>;
+
+    /// Gives a node back that [`Place::take`] took.
+    ///
+    /// # Errors
+    /// The system's answer.
+    fn give(&mut self, path: &[&[u8]]) -> Result<()>;
+
+    /// Gives everything back.
+    fn give_all(&mut self);
+
+    /// How long one call may go on trying to reach what knows the locks, where that is elsewhere; `None` for ever.
+    fn set_timeout(&mut self, _timeout: Option<Duration>) {}
+
+    /// How long a waiter may sleep when nothing in this process is given back.
+    fn longest_pause(&self) -> Duration;
 }
 
 /// One connection's way into an engine. Not shared between threads, but it may move to another one while no transaction
@@ -91,6 +156,28 @@ pub trait Session: Send {
     /// As [`Session::put`], or what `change` answers, in which case nothing is stored.
     fn update(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()>;
 
+    /// The same for a change that depends on the value alone. It may be asked about values that are not stored; the last
+    /// call is the one that counts.
+    ///
+    /// # Errors
+    /// As [`Session::update`].
+    fn calculate(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()> {
+        self.update(key, change)
+    }
+
+    /// Copies the stretch `source.0 <= key < source.1` to the keys that begin with `target` where those began with
+    /// `source.0`, if the engine can do that by itself, at once and in one go. False where it cannot, or will not because
+    /// a key would be too long or the definitions are others (see [`Session::expect_definitions`]): nothing is copied then.
+    ///
+    /// # Errors
+    /// As [`Session::put`].
+    fn copy(&mut self, _source: (&[u8], &[u8]), _target: &[u8]) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Says what the transaction that is about to begin will read, so that a distant engine can bring it along.
+    fn foresee(&mut self, _start: &[u8], _end: &[u8]) {}
+
     /// Opens the transaction of this session.
     ///
     /// # Errors
@@ -101,7 +188,9 @@ pub trait Session: Send {
     /// Makes the open transaction's writes visible to everybody.
     ///
     /// # Errors
-    /// [`Error::Transaction`] without one; [`Error::DiskFull`], in which case nothing of it was written.
+    /// [`Error::Transaction`] without one; [`Error::DiskFull`], in which case nothing of it was written; [`Error::Conflict`]
+    /// where another transaction was in the way: nothing of it was written either, and it may be done again. The engines of
+    /// one machine let one transaction in at a time, and have no conflicts.
     fn commit(&mut self) -> Result<()>;
 
     /// Forgets the open transaction's writes. Nothing happens without one.
@@ -135,6 +224,34 @@ pub trait Session: Send {
 
     /// How long a write may wait for another connection's transaction; `None` waits for ever.
     fn set_timeout(&mut self, timeout: Option<Duration>);
+}
+
+/// Tells of committed writes, by all threads and processes, in the order of their commits.
+pub trait Watch: Send {
+    /// Waits at most about `patience` for the next transaction that wrote below the prefix, and puts what it did there
+    /// into `batch` (cleared first). It may answer [`News::Nothing`] earlier.
+    ///
+    /// # Errors
+    /// The system's answer.
+    fn next(&mut self, patience: Duration, batch: &mut Batch) -> Result<News>;
+
+    /// Keeps nothing on the disk from being freed until the next call of [`Watch::next`].
+    fn let_go(&mut self);
+
+    /// What ends a wait in [`Watch::next`] early, from another thread.
+    fn waker(&self) -> Box<dyn Fn() + Send>;
+}
+
+/// What [`Watch::next`] answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A transaction. Its number is greater than that of any one before.
+    Transaction(u64),
+    /// Nothing yet.
+    Nothing,
+    /// So much was written since the last call that some of it cannot be told any more. The next call goes on with what
+    /// is written from now on.
+    Lost,
 }
 
 /// What [`Session::scan`] calls with each key and value. The value is empty where the range asked for keys only.
@@ -280,6 +397,8 @@ pub struct Stats {
     pub disk_bytes: u64,
     /// Figures of this engine alone, by name.
     pub details: Vec<(&'static str, u64)>,
+    /// What somebody should look after, in words.
+    pub warnings: Vec<String>,
 }
 
 /// What a returned write survives besides killed processes, which it always survives.
@@ -324,11 +443,23 @@ impl Durability {
     }
 }
 
+/// A text that is never shown, because there is a password in it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
 /// How to open a store.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The engine's name: `lmdb` or `sled`.
+    /// The engine's name: `lmdb`, `sled` or `postgres`.
     pub engine: String,
+    /// Where the server is (engine `postgres`), see [`postgres`].
+    pub url: Option<Secret>,
     /// Make the folder and the store where there is none.
     pub create: bool,
     /// How often idle snapshots are let go and unsynced data is flushed.
@@ -337,16 +468,23 @@ pub struct Options {
     pub durability: Option<Durability>,
     /// How many bytes of the log may wait for the durable file before writers wait for it (engine `lmdb`).
     pub log_limit: u64,
+    /// How long to wait for another process that opens or closes the store; none waits for ever.
+    pub timeout: Option<Duration>,
+    /// Open the store also where it may only be read (engine `lmdb`): nothing there is changed then.
+    pub read_only: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
             engine: "lmdb".to_owned(),
+            url: None,
             create: true,
             flush_interval: Duration::from_millis(100),
             durability: None,
             log_limit: 512 << 20,
+            timeout: Some(Duration::from_secs(10)),
+            read_only: false,
         }
     }
 }
@@ -374,17 +512,20 @@ pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Engine>> {
     let other = |engine: &str| {
         Error::Unsupported(format!("{} holds a store of the engine '{engine}': open it with that", path.display()))
     };
+    let header = path.join(lmdb::HEADER);
+    let has_header = header.try_exists().map_err(|e| Error::io("cannot look at", &header, e))?;
     match options.engine.as_str() {
         "lmdb" if path.join(sled::FOLDER).exists() => Err(other("sled")),
-        "sled" if path.join(lmdb::HEADER).exists() => Err(other("lmdb")),
-        "lmdb" if !options.create && !path.join(lmdb::HEADER).exists() => {
+        "sled" if has_header => Err(other("lmdb")),
+        "lmdb" if !options.create && !has_header => {
             Err(Error::io("cannot find a store in", path, std::io::ErrorKind::NotFound.into()))
         }
-        "lmdb" => Ok(Box::new(lmdb::Lmdb::open(path, options)?)),
-        "sled" if options.durability.is_some() => {
-            Err(Error::Unsupported("the engine 'sled' has no choice of durability: leave the option out".to_owned()))
-        }
+        "lmdb" => lmdb::open(path, options),
+        "sled" if options.durability.is_some_and(|wanted| wanted != Durability::Strict) => Err(Error::Unsupported(
+            "of the durabilities the engine 'sled' has only 'strict': name that or none".to_owned(),
+        )),
         "sled" => Ok(Box::new(sled::Sled::open(path, options)?)),
-        other => Err(Error::Unsupported(format!("there is no engine {other:?}: use 'lmdb' or 'sled'"))),
+        "postgres" => Err(Error::Argument("the engine 'postgres' is opened with a URL, not a folder".to_owned())),
+        other => Err(Error::Unsupported(format!("there is no engine {other:?}: use 'lmdb', 'sled' or 'postgres'"))),
     }
 }

@@ -164,6 +164,11 @@ pub fn is_reserved(key: &[u8]) -> bool {
     [DEFINITIONS, ENTRIES].iter().any(|part| key.starts_with(&reserved(part).0))
 }
 
+/// Whether a key is that of an entry.
+pub fn is_entry(key: &[u8]) -> bool {
+    key.starts_with(&reserved(ENTRIES).0)
+}
+
 /// Whether a stretch of keys reaches into what only this room writes.
 pub fn is_reserved_in(start: &[u8], end: &[u8]) -> bool {
     let meets = |part| {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::{
-    COMPLEMENT, END, END_NEGATIVE, ESCAPE, FIRST_PAIR, MAX_NUMBER, NEGATIVE, POSITIVE, SHORT, STRING, ZERO, is_clean,
+    COMPLEMENT, END, END_NEGATIVE, ESCAPE, FIRST_PAIR, MAX_NUMBER, NEGATIVE, POSITIVE, SHORT, SMALL_DIGITS, STRING,
+    UNITS, ZERO, is_clean,
 };
 use crate::error::{Error, Result};
 use crate::number::{Decimal, MIN_EXPONENT, write_integer};
@@ -215,17 +216,25 @@ fn decode_number(encoded: &[u8]) -> Option<Decimal> {
     Decimal::from_parts(negative, i16::from(exponent) + MIN_EXPONENT, digits)
 }
 
-/// The number, where it is an integer from 1 to 9999: most subscripts are, and these need no general arithmetic.
+/// The number, where it is a whole one of up to eight digits: most subscripts are, and these need no general arithmetic.
 fn small_integer(encoded: &[u8]) -> Option<u64> {
-    const UNITS: u8 = POSITIVE + MIN_EXPONENT.unsigned_abs() as u8;
-    const THOUSANDS: u8 = UNITS + 3;
-    let (exponent, four_digits) = match *encoded {
-        [tag @ UNITS..=THOUSANDS, first @ 11..=100, END] => (tag - UNITS, u32::from(first - 1) * 100),
-        [tag @ UNITS..=THOUSANDS, first @ 11..=100, second @ 2..=100, END] => {
-            (tag - UNITS, u32::from(first - 1) * 100 + u32::from(second - 1))
-        }
-        _ => return None,
-    };
-    let scale = [1000, 100, 10, 1][usize::from(exponent)];
-    four_digits.is_multiple_of(scale).then_some(u64::from(four_digits / scale))
+    #[allow(clippy::cast_possible_truncation)] // 8
+    const HIGHEST_SMALL: u8 = UNITS + SMALL_DIGITS as u8 - 1;
+    let [tag @ UNITS..=HIGHEST_SMALL, pairs @ .., END] = encoded else { return None };
+    // It has one spelling only: neither the first digit nor the last pair is zero.
+    if pairs.len() > SMALL_DIGITS / 2 || pairs.first().is_none_or(|first| *first < 11) || pairs.last() == Some(&1) {
+        return None;
+    }
+    let mut value = 0;
+    for byte in pairs {
+        value = value * 100 + u64::from(byte.checked_sub(1).filter(|pair| *pair < 100)?);
+    }
+    let (digits, given) = (usize::from(tag - UNITS) + 1, pairs.len() * 2);
+    match digits.checked_sub(given) {
+        #[allow(clippy::cast_possible_truncation)] // up to 8
+        Some(zeros) => Some(value * 10_u64.pow(zeros as u32)),
+        // The last digit only fills its pair.
+        None if digits + 1 == given && value.is_multiple_of(10) => Some(value / 10),
+        None => None,
+    }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::Place;
 use super::table::{Seat, Table};
+use crate::engine::Place;
 use crate::error::{Error, Result};
 use crate::patience;
 

@@ -13,7 +13,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Place;
+use crate::engine::Place;
 use crate::error::{Error, Result};
 
 /// The kernel has no timed wait and tells no other process: this is how long one may sleep after a lock came free.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::Place;
+use crate::engine::Place;
 use crate::error::Result;
 use crate::patience;
 

@@ -112,8 +112,8 @@ pub unsafe fn enter(
     }
 }
 
-/// Turns a function that takes a [`Call`] into what Node-API calls.
-macro_rules! entry {
+/// Turns a function that takes a [`Call`] into what Node-API calls, where it changes nothing that a read sees.
+macro_rules! reading {
     ($method:expr) => {{
         unsafe extern "C" fn entry(
             env: napi::sys::napi_env,
@@ -124,6 +124,14 @@ macro_rules! entry {
         }
         Some(entry as unsafe extern "C" fn(_, _) -> _)
     }};
+}
+pub(crate) use reading;
+
+/// The same for any other function: the call is counted, see [`super::activity`].
+macro_rules! entry {
+    ($method:expr) => {
+        $crate::node::border::reading!($crate::node::activity::counted($method))
+    };
 }
 pub(crate) use entry;
 
@@ -151,6 +159,13 @@ pub fn make_error(env: sys::napi_env, failure: &Failure) -> Option<sys::napi_val
         } else {
             sys::napi_create_error(env, code, message, &raw mut made);
         }
+    }
+    if matches!(error, Error::Conflict(_))
+        && let Ok(conflict) = super::answer::boolean(env, true)
+    {
+        // What a transaction's function is run again for.
+        // SAFETY: both handles were made just now in this environment.
+        unsafe { set_property(env, made, "conflict", conflict) };
     }
     (!made.is_null()).then_some(made)
 }

@@ -14,8 +14,10 @@ use crate::index::Query;
 pub fn add(call: Call<'_>) -> Answer {
     let reference = border::this::<Reference<true>>(call)?;
     let [name, path, unique] = call.arguments else { return Err(wrong_argument("addIndex takes three arguments")) };
-    let name = argument::text(call.env, *name, "the name of an index")?;
-    let path = argument::text(call.env, *path, "the path of an index")?;
+    let text = |value, what| {
+        argument::text(call.env, value, what).map_err(|failure| failed(reference, call, failure, "createIndex"))
+    };
+    let (name, path) = (text(*name, "the name of an index")?, text(*path, "the path of an index")?);
     let unique = argument::boolean(call.env, *unique);
     let node = reference.below(call, Face::Typed, &[])?;
     reference
@@ -29,7 +31,8 @@ pub fn add(call: Call<'_>) -> Answer {
 pub fn remove(call: Call<'_>) -> Answer {
     let reference = border::this::<Reference<true>>(call)?;
     let [name] = call.arguments else { return Err(wrong_argument("removeIndex takes one argument")) };
-    let name = argument::text(call.env, *name, "the name of an index")?;
+    let name = argument::text(call.env, *name, "the name of an index")
+        .map_err(|failure| failed(reference, call, failure, "dropIndex"))?;
     let node = reference.below(call, Face::Typed, &[])?;
     reference
         .server()

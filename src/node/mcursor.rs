@@ -7,8 +7,8 @@ use std::rc::Rc;
 use napi::sys;
 
 use super::answer;
-use super::argument;
-use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
+use super::argument::{self, Face};
+use super::border::{self, Answer, Call, Class, Entry, Failure, entry, reading, wrong_argument};
 use super::server::{self, Server};
 use crate::cursor::Place;
 use crate::error::Error;
@@ -38,10 +38,15 @@ struct State {
     /// The global the cursor stands on, for a directory.
     name: String,
     with_data: bool,
+    /// The data comes typed, for the document face; a mark is none.
+    typed: bool,
     as_url: bool,
     with_own: bool,
     found: Vec<u8>,
     stored: Vec<u8>,
+    /// Room to spell a subscript in, and for the parts of an answer.
+    text: Vec<u8>,
+    parts: Vec<sys::napi_value>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,8 +78,8 @@ pub const CONSTRUCTOR: Entry = entry!(|call| {
 /// The methods of the class.
 pub fn methods() -> Vec<(&'static str, Entry)> {
     vec![
-        ("next", entry!(|call| step(call, Direction::Next))),
-        ("previous", entry!(|call| step(call, Direction::Previous))),
+        ("next", reading!(|call| step(call, Direction::Next))),
+        ("previous", reading!(|call| step(call, Direction::Previous))),
         ("reset", entry!(reset)),
         ("execute", entry!(|call| server::unsupported(call, "execute", "SQL"))),
         ("cleanup", entry!(|call| server::unsupported(call, "cleanup", "SQL"))),
@@ -142,6 +147,7 @@ impl State {
         }
         self.with_data = is_set("getdata")?;
         self.with_own = is_set("hidden")?;
+        self.typed = is_set("typed")?;
         self.as_url = argument::text_member(env, options, "format")?.is_some_and(|format| format == "url");
         Ok(())
     }
@@ -256,36 +262,32 @@ impl State {
         if self.as_url {
             return answer::ascii(env, self.spell_url()?.as_bytes());
         }
-        let mut text = Vec::new();
         let whole = self.key.as_bytes();
-        let subscripts = match self.kind {
-            Kind::Children => {
-                let subscript = answer::subscript(env, &whole[self.parent..], face, &mut text)?;
-                if !self.with_data {
-                    return Ok(subscript);
-                }
-                subscript
-            }
-            _ => {
-                let members = key::subscripts(&whole[self.root..])
-                    .map(|encoded| answer::subscript(env, encoded, face, &mut text))
-                    .collect::<Result<Vec<_>, _>>()?;
-                answer::array(env, &members)?
-            }
+        let text = &mut self.text;
+        let data = match (self.with_data, self.stored.is_empty()) {
+            (false, _) => answer::undefined(env)?,
+            (true, true) => answer::ascii(env, b"")?,
+            (true, false) => answer::stored(env, &self.stored, if self.typed { Face::Typed } else { face })?,
         };
-        let object = answer::object(env)?;
-        // SAFETY: all handles were made in this environment.
-        unsafe { border::set_property(env, object, "key", subscripts) };
-        if self.with_data {
-            let data = if self.stored.is_empty() {
-                answer::ascii(env, b"")?
-            } else {
-                answer::stored(env, &self.stored, face)?
-            };
-            // SAFETY: as above.
-            unsafe { border::set_property(env, object, "data", data) };
+        if self.kind == Kind::Children {
+            let subscript = answer::subscript(env, &whole[self.parent..], face, text)?;
+            if !self.with_data {
+                return Ok(subscript);
+            }
+            let object = answer::object(env)?;
+            // SAFETY: all handles were made in this environment.
+            unsafe {
+                border::set_property(env, object, "key", subscript);
+                border::set_property(env, object, "data", data);
+            }
+            return Ok(object);
         }
-        Ok(object)
+        self.parts.clear();
+        self.parts.push(data);
+        for encoded in key::subscripts(&whole[self.root..]) {
+            self.parts.push(answer::subscript(env, encoded, face, text)?);
+        }
+        answer::leaf(env, &self.parts)
     }
 
     /// `key1=…&key2=…&data=…`, each part as `encodeURIComponent` spells it.

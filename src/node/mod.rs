@@ -1,17 +1,24 @@
 //! The N-API face. JavaScript classes are made here, arguments are read and answers are made; what an operation does is
 //! the business of the rooms below.
 
+mod activity;
 mod answer;
 mod argument;
 mod border;
+mod copying;
 mod indexes;
+mod long_work;
 mod mclass;
 mod mcursor;
+mod opening;
 mod pages;
 mod queue;
 mod reference;
 mod request;
 mod server;
+mod settings;
+mod upkeep;
+mod watch;
 
 use std::rc::Rc;
 
@@ -33,6 +40,14 @@ pub fn register(exports: Object<'_>, env: napi::Env) -> napi::Result<()> {
     define_class::<Reference<true>>(env, exports, reference::GLOBAL, &reference::global_methods());
     define_class::<mcursor::Cursor>(env, exports, mcursor::CONSTRUCTOR, &mcursor::methods());
     define_class::<mclass::NoClass>(env, exports, mclass::CONSTRUCTOR, &[]);
+    border::define_function(env, exports, "checkLater", entry!(upkeep::check));
+    border::define_function(env, exports, "restoreLater", entry!(upkeep::restore));
+    border::define_function(env, exports, "compactLater", entry!(upkeep::compact));
+    border::define_function(env, exports, "keepLater", entry!(upkeep::keep));
+    border::define_function(env, exports, "breakOff", entry!(long_work::break_off));
+    define_class::<Rc<watch::Watcher>>(env, exports, watch::CONSTRUCTOR, &watch::methods());
+    border::define_function(env, exports, "activity", entry!(activity::share));
     border::define_function(env, exports, "bytesName", entry!(|call| answer::utf8(call.env, bytes_name().as_bytes())));
+    border::define_function(env, exports, "version", entry!(|call| answer::utf8(call.env, server::VERSION.as_bytes())));
     Ok(())
 }

@@ -18,11 +18,11 @@ use std::time::Duration;
 
 use napi::sys;
 
-use super::answer;
 use super::argument::Face;
 use super::border::{Answer, Failure, make_error};
 use super::request::{Reply, Request, Verb, answer};
 use super::server::Server;
+use super::{activity, answer};
 use crate::error::{Error, Result};
 use crate::patience;
 use crate::store::Connection;
@@ -269,6 +269,7 @@ unsafe extern "C" fn receive(env: sys::napi_env, _function: sys::napi_value, con
     if env.is_null() {
         return;
     }
+    activity::note();
     if queue.due.get() == 0 {
         // SAFETY: a call was just delivered, so the function lives.
         unsafe { sys::napi_unref_threadsafe_function(env, queue.teller.get()) };
@@ -285,7 +286,7 @@ fn tell(env: sys::napi_env, task: Task, server: Option<&Server>) {
     let answered = result
         .map_err(Failure::from)
         .and_then(|reply| answer(env, task.verb, task.face, reply, &out, &mut Vec::new()))
-        .map_err(|failure| failure.at(|| task.verb.name().to_owned()));
+        .map_err(|failure| failure.at(|| task.request.operation(task.verb)));
     if let Some(server) = server {
         server.note(&match &answered {
             Err(failure) => failure.message(),

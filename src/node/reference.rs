@@ -8,7 +8,7 @@ use napi::sys;
 
 use super::answer;
 use super::argument::{self, Face};
-use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
+use super::border::{self, Answer, Call, Class, Entry, Failure, entry, reading, wrong_argument};
 use super::indexes;
 use super::pages;
 use super::request::{Request, Verb};
@@ -48,7 +48,8 @@ where
     Reference<TYPED>: Class,
 {
     let server = server::first_argument(call, <Reference<TYPED> as Class>::NAME)?;
-    let node = read_node(call, face::<TYPED>(&server), &call.arguments[1..])?;
+    let operation = if TYPED { "global" } else { "mglobal" };
+    let node = read_node(call, operation, face::<TYPED>(&server), &call.arguments[1..])?;
     border::wrap(call, Reference::<TYPED> { server, node: RefCell::new(node) })
 }
 
@@ -57,34 +58,53 @@ fn face<const TYPED: bool>(server: &Server) -> Face {
 }
 
 /// Reads a global's name and fixed subscripts.
-fn read_node(call: Call<'_>, face: Face, arguments: &[sys::napi_value]) -> Result<Node, Failure> {
+fn read_node(call: Call<'_>, operation: &str, face: Face, arguments: &[sys::napi_value]) -> Result<Node, Failure> {
+    let named = |failure: Failure| failure.at(|| operation.to_owned());
     let Some((name, fixed)) = arguments.split_first() else {
-        return Err(wrong_argument("the global's name is missing"));
+        return Err(named(wrong_argument("the global's name is missing")));
     };
-    let name = argument::text(call.env, *name, "the global's name")?;
+    let name = argument::text(call.env, *name, "the global's name").map_err(named)?;
     let mut key = Key::new();
-    key.global(&name)?;
+    key.global(&name).map_err(|error| named(error.into()))?;
+    let name = name.trim_start_matches('^').to_owned();
+    append(call, face, fixed, &mut key)
+        .map_err(|failure| failure.at(|| format!("{operation} {}", argument::spell_node(call, &name, &[], fixed))))?;
+    Ok(Node { name, key })
+}
+
+/// Appends subscripts to a key.
+fn append(call: Call<'_>, face: Face, subscripts: &[sys::napi_value], key: &mut Key) -> Result<(), Failure> {
     let mut text = Vec::new();
-    for subscript in fixed {
-        if !argument::subscript(call.env, *subscript, face, &mut text, &mut key)? {
+    for subscript in subscripts {
+        if !argument::subscript(call.env, *subscript, face, &mut text, key)? {
             return Err(crate::error::Error::BadKey("the empty string is no subscript".to_owned()).into());
         }
     }
-    Ok(Node { name: name.trim_start_matches('^').to_owned(), key })
+    Ok(())
+}
+
+/// Reads a global's name and subscripts as one key.
+pub fn read_key(
+    call: Call<'_>,
+    operation: &str,
+    face: Face,
+    arguments: &[sys::napi_value],
+) -> Result<Vec<u8>, Failure> {
+    Ok(read_node(call, operation, face, arguments)?.key.as_bytes().to_vec())
 }
 
 /// The methods that both classes have under the same names.
 macro_rules! common {
     ($typed:literal) => {
         [
-            ("get", entry!(|call| operate::<$typed>(call, Verb::Get))),
+            ("get", reading!(|call| operate::<$typed>(call, Verb::Get))),
             ("set", entry!(|call| operate::<$typed>(call, Verb::Set))),
             ("delete", entry!(|call| operate::<$typed>(call, Verb::Delete))),
-            ("next", entry!(|call| operate::<$typed>(call, Verb::Next))),
-            ("previous", entry!(|call| operate::<$typed>(call, Verb::Previous))),
+            ("next", reading!(|call| operate::<$typed>(call, Verb::Next))),
+            ("previous", reading!(|call| operate::<$typed>(call, Verb::Previous))),
             ("increment", entry!(|call| operate::<$typed>(call, Verb::Increment))),
             ("unlock", entry!(|call| operate::<$typed>(call, Verb::Unlock))),
-            ("documentText", entry!(|call| operate::<$typed>(call, Verb::Document))),
+            ("documentText", reading!(|call| operate::<$typed>(call, Verb::Document))),
             ("setDocumentText", entry!(|call| operate::<$typed>(call, Verb::SetDocument))),
             ("mergeDocumentText", entry!(|call| operate::<$typed>(call, Verb::MergeDocument))),
             ("patchDocumentText", entry!(|call| operate::<$typed>(call, Verb::PatchDocument))),
@@ -97,13 +117,13 @@ macro_rules! common {
 pub fn mglobal_methods() -> Vec<(&'static str, Entry)> {
     let mut methods = common!(false).to_vec();
     methods.extend([
-        ("defined", entry!(|call| operate::<false>(call, Verb::Defined))),
+        ("defined", reading!(|call| operate::<false>(call, Verb::Defined))),
         ("lock", entry!(|call| operate::<false>(call, Verb::Lock))),
         ("reset", entry!(reset)),
-        ("typed", entry!(|call| operate_typed(call, Verb::Get))),
+        ("typed", reading!(|call| operate_typed(call, Verb::Get))),
         ("setTyped", entry!(|call| operate_typed(call, Verb::Set))),
         ("incrementTyped", entry!(|call| operate_typed(call, Verb::Increment))),
-        ("scan", entry!(pages::scan::<false>)),
+        ("scan", reading!(pages::scan::<false>)),
     ]);
     methods
 }
@@ -112,9 +132,9 @@ pub fn mglobal_methods() -> Vec<(&'static str, Entry)> {
 pub fn global_methods() -> Vec<(&'static str, Entry)> {
     let mut methods = common!(true).to_vec();
     methods.extend([
-        ("has", entry!(|call| operate::<true>(call, Verb::Has))),
-        ("hasChildren", entry!(|call| operate::<true>(call, Verb::HasChildren))),
-        ("count", entry!(|call| operate::<true>(call, Verb::Count))),
+        ("has", reading!(|call| operate::<true>(call, Verb::Has))),
+        ("hasChildren", reading!(|call| operate::<true>(call, Verb::HasChildren))),
+        ("count", reading!(|call| operate::<true>(call, Verb::Count))),
         ("lockWithin", entry!(|call| operate::<true>(call, Verb::Lock))),
         ("getLater", entry!(|call| operate_later(call, Verb::Get))),
         ("setLater", entry!(|call| operate_later(call, Verb::Set))),
@@ -132,12 +152,12 @@ pub fn global_methods() -> Vec<(&'static str, Entry)> {
         ("mergeDocumentTextLater", entry!(|call| operate_later(call, Verb::MergeDocument))),
         ("patchDocumentTextLater", entry!(|call| operate_later(call, Verb::PatchDocument))),
         ("mergeLater", entry!(merge_later)),
-        ("scan", entry!(pages::scan::<true>)),
+        ("scan", reading!(pages::scan::<true>)),
         ("mark", entry!(mark)),
         ("setMark", entry!(set_mark)),
         ("addIndex", entry!(indexes::add)),
         ("removeIndex", entry!(indexes::remove)),
-        ("findPage", entry!(indexes::find)),
+        ("findPage", reading!(indexes::find)),
     ]);
     methods
 }
@@ -164,7 +184,7 @@ fn operate_later(call: Call<'_>, verb: Verb) -> Answer {
     request
         .read(call.env, verb, Face::Typed, node.key.as_bytes(), call.arguments)
         .and_then(|()| reference.server.promise(call, verb, Face::Typed, request))
-        .map_err(|failure| failure.at(|| node.place(call, verb.name())))
+        .map_err(|failure| failure.at(|| node.operation(call, verb)))
 }
 
 /// [`merge`] that answers with a promise.
@@ -192,7 +212,7 @@ impl<const TYPED: bool> Reference<TYPED> {
     #[inline]
     fn operate(&self, call: Call<'_>, verb: Verb, face: Face) -> Answer {
         let node = self.node.borrow();
-        self.server.operate(call, verb, face, node.key.as_bytes(), call.arguments, || node.place(call, verb.name()))
+        self.server.operate(call, verb, face, node.key.as_bytes(), call.arguments, || node.operation(call, verb))
     }
 
     /// The connection of the node.
@@ -203,17 +223,17 @@ impl<const TYPED: bool> Reference<TYPED> {
     /// The key of the node and of `arguments` below it.
     pub fn below(&self, call: Call<'_>, face: Face, arguments: &[sys::napi_value]) -> Result<Key, Failure> {
         let mut key = self.node.borrow().key.clone();
-        let mut text = Vec::new();
-        for argument in arguments {
-            if !argument::subscript(call.env, *argument, face, &mut text, &mut key)? {
-                return Err(crate::error::Error::BadKey("the empty string is no subscript".to_owned()).into());
-            }
-        }
+        append(call, face, arguments, &mut key)?;
         Ok(key)
     }
 }
 
 impl Node {
+    /// Spells an operation of a verb, for an error message.
+    fn operation(&self, call: Call<'_>, verb: Verb) -> String {
+        self.place(Call { arguments: verb.subscripts(call.env, call.arguments), ..call }, verb.name())
+    }
+
     /// Spells the operation and the node, for an error message.
     fn place(&self, call: Call<'_>, operation: &str) -> String {
         let fixed = &self.key.as_bytes()[self.name.len() + 1..];
@@ -223,8 +243,8 @@ impl Node {
 
 fn reset(call: Call<'_>) -> Answer {
     let reference = border::this::<Reference<false>>(call)?;
-    let node = read_node(call, reference.server.text_face(), call.arguments)
-        .map_err(|failure| reference.server.failed(failure.at(|| "reset".to_owned())))?;
+    let node = read_node(call, "reset", reference.server.text_face(), call.arguments)
+        .map_err(|failure| reference.server.failed(failure))?;
     *reference.node.borrow_mut() = node;
     answer::undefined(call.env)
 }

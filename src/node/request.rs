@@ -8,7 +8,7 @@ use napi::sys;
 use super::answer;
 use super::argument::{self, Face, stored_value, subscript};
 use super::border::{Answer, Failure, wrong_argument};
-use crate::document::{Bytes, Change, Found};
+use crate::document::{Bytes, Change, Found, spell};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::number::Decimal;
@@ -59,7 +59,8 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// The method's name on the mg-dbx face or the native one.
+    /// What a program calls it: the one place where error messages take the name of an operation from. Where the faces
+    /// have different names for one operation it is that of the native face.
     pub fn name(self) -> &'static str {
         match self {
             Verb::Get => "get",
@@ -74,10 +75,10 @@ impl Verb {
             Verb::Increment => "increment",
             Verb::Lock => "lock",
             Verb::Unlock => "unlock",
-            Verb::Document => "documentText",
-            Verb::SetDocument => "setDocumentText",
-            Verb::MergeDocument => "mergeDocumentText",
-            Verb::PatchDocument => "patchDocumentText",
+            Verb::Document => "getDocument",
+            Verb::SetDocument => "setDocument",
+            Verb::MergeDocument => "mergeDocument",
+            Verb::PatchDocument => "patch",
             Verb::Merge => "merge",
             Verb::Sync => "sync",
             Verb::Open => "open",
@@ -97,6 +98,17 @@ impl Verb {
             Verb::Lock => Some("timeout"),
             Verb::SetDocument | Verb::MergeDocument | Verb::PatchDocument => Some("JSON text"),
             _ => None,
+        }
+    }
+
+    /// The arguments to spell in an error message: without the operand and the callback behind it, which only the program
+    /// should see.
+    pub fn subscripts(self, env: sys::napi_env, arguments: &[sys::napi_value]) -> &[sys::napi_value] {
+        let Some(_) = self.operand() else { return arguments };
+        match arguments {
+            [subscripts @ .., _, last] if argument::is_function(env, *last) => subscripts,
+            [subscripts @ .., _] => subscripts,
+            [] => arguments,
         }
     }
 }
@@ -249,6 +261,15 @@ impl Request {
         }
         self.amount = Decimal::from_text_prefix(&self.operand[1..])?;
         Ok(())
+    }
+
+    /// Spells an operation that was asked for earlier, when its arguments are no longer there.
+    #[cold]
+    pub fn operation(&self, verb: Verb) -> String {
+        match self.key.as_bytes() {
+            [] => verb.name().to_owned(),
+            node => format!("{} {}", verb.name(), spell(node)),
+        }
     }
 
     /// Why an operation answered [`Reply::Missing`].

@@ -5,20 +5,26 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::ptr;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use napi::sys;
 
 use super::answer;
 use super::argument::{self, Charset, Face};
-use super::border::{self, Answer, Call, Class, Entry, Failure, entry, wrong_argument};
+use super::border::{self, Answer, Call, Class, Entry, Failure, entry, reading, wrong_argument};
+use super::copying;
+use super::long_work;
+use super::opening;
 use super::queue::{Listener, Queue, Task};
 use super::request::{Reply, Request, Verb, answer};
-use crate::engine::{Durability, LEAST_LOG_LIMIT, Options};
+use super::settings;
+use super::watch::Watcher;
+use crate::engine::Durability;
 use crate::error::Error;
 use crate::key::Key;
 use crate::patience;
-use crate::store::{Connection, Store};
+use crate::store::Connection;
 
 /// This version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -27,12 +33,16 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Default)]
 pub struct Server {
     open: RefCell<Open>,
-    charset: Cell<Charset>,
+    /// How the mg-dbx face writes text.
+    pub(super) charset: Cell<Charset>,
     /// The last failure, for `geterrormessage()`.
-    error: RefCell<String>,
-    timeout: Cell<Option<Duration>>,
+    pub(super) error: RefCell<String>,
+    /// How long a write waits for another connection's; none waits for ever.
+    pub(super) timeout: Cell<Option<Duration>>,
     /// What answers later; started with the first of these calls.
     queue: RefCell<Option<Rc<Queue>>>,
+    /// Who is told of changes through this connection.
+    watchers: RefCell<Vec<Weak<Watcher>>>,
 }
 
 /// What a call works with, borrowed once for each call.
@@ -54,12 +64,15 @@ thread_local! {
     static ENVIRONMENT: Cell<sys::napi_env> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Prepares this thread: its connections close when its environment ends, and its waits notice when it should stop.
+/// Prepares this thread: its connections close when its environment ends, and its waits notice when it should stop. A thread
+/// that loads the addon again, for another context or after it forgot its modules, has more than one environment; they end
+/// together.
 pub fn attach(env: sys::napi_env) {
-    ENVIRONMENT.set(env);
     patience::ask_whether_stopping(is_stopping);
-    // SAFETY: the hook needs no data.
-    unsafe { sys::napi_add_env_cleanup_hook(env, Some(detach), ptr::null_mut()) };
+    if ENVIRONMENT.replace(env).is_null() {
+        // SAFETY: the hook needs no data.
+        unsafe { sys::napi_add_env_cleanup_hook(env, Some(detach), ptr::null_mut()) };
+    }
 }
 
 unsafe extern "C" fn detach(_data: *mut std::ffi::c_void) {
@@ -91,23 +104,23 @@ fn is_stopping() -> bool {
 /// The methods of the class.
 pub fn methods() -> Vec<(&'static str, Entry)> {
     vec![
-        ("open", entry!(open)),
+        ("open", entry!(opening::open)),
         ("close", entry!(close)),
         ("version", entry!(|call| answer::utf8(call.env, VERSION.as_bytes()))),
-        ("dbversion", entry!(database_version)),
-        ("get", entry!(|call| on_global(call, Verb::Get))),
+        ("dbversion", entry!(settings::database_version)),
+        ("get", reading!(|call| on_global(call, Verb::Get))),
         ("set", entry!(|call| on_global(call, Verb::Set))),
         ("delete", entry!(|call| on_global(call, Verb::Delete))),
-        ("defined", entry!(|call| on_global(call, Verb::Defined))),
-        ("next", entry!(|call| on_global(call, Verb::Next))),
-        ("previous", entry!(|call| on_global(call, Verb::Previous))),
+        ("defined", reading!(|call| on_global(call, Verb::Defined))),
+        ("next", reading!(|call| on_global(call, Verb::Next))),
+        ("previous", reading!(|call| on_global(call, Verb::Previous))),
         ("increment", entry!(|call| on_global(call, Verb::Increment))),
         ("lock", entry!(|call| on_global(call, Verb::Lock))),
         ("unlock", entry!(|call| on_global(call, Verb::Unlock))),
         ("tstart", entry!(|call| transact(call, "tstart", Connection::start))),
         ("tcommit", entry!(|call| transact(call, "tcommit", Connection::commit))),
         ("trollback", entry!(|call| transact(call, "trollback", Connection::rollback))),
-        ("tlevel", entry!(level)),
+        ("tlevel", reading!(level)),
         ("start", entry!(|call| strictly(call, "transaction", Connection::start))),
         ("commit", entry!(|call| strictly(call, "transaction", Connection::commit))),
         ("rollback", entry!(|call| strictly(call, "transaction", Connection::rollback))),
@@ -119,17 +132,23 @@ pub fn methods() -> Vec<(&'static str, Entry)> {
                 Ok(())
             })),
         ),
-        ("changes", entry!(changes)),
-        ("syncLater", entry!(|call| server(call)?.promise(call, Verb::Sync, Face::Typed, Request::default()))),
+        ("changes", reading!(changes)),
+        ("readEntries", entry!(copying::read_entries)),
+        ("writeEntries", entry!(copying::write_entries)),
+        ("beginCopy", entry!(copying::begin_copy)),
+        ("endCopy", entry!(copying::end_copy)),
+        ("unfinishedCopy", entry!(copying::unfinished_copy)),
+        ("syncLater", entry!(sync_later)),
         ("sync", entry!(sync)),
         ("stats", entry!(stats)),
+        ("backupLater", entry!(backup)),
         ("path", entry!(path)),
         ("durability", entry!(durability)),
         ("unlockAll", entry!(unlock_all)),
-        ("geterrormessage", entry!(error_message)),
-        ("charset", entry!(charset)),
-        ("settimeout", entry!(set_timeout)),
-        ("namespace", entry!(namespace)),
+        ("geterrormessage", entry!(settings::error_message)),
+        ("charset", entry!(settings::charset)),
+        ("settimeout", entry!(settings::set_timeout)),
+        ("namespace", entry!(settings::namespace)),
         ("function", entry!(|call| unsupported(call, "function", "M routines"))),
         ("sql", entry!(|call| unsupported(call, "sql", "SQL"))),
         ("classmethod", entry!(|call| unsupported(call, "classmethod", "classes"))),
@@ -147,7 +166,8 @@ pub const CONSTRUCTOR: Entry = entry!(|call| {
     border::wrap(call, server)
 });
 
-fn server<'a>(call: Call<'_>) -> Result<&'a Rc<Server>, Failure> {
+/// The server that a method was called on.
+pub fn server<'a>(call: Call<'_>) -> Result<&'a Rc<Server>, Failure> {
     border::this::<Rc<Server>>(call)
 }
 
@@ -255,8 +275,9 @@ impl Server {
         self.push(call.env, verb, face, request, listener, beside, performed)
     }
 
+    /// Adds a task to the queue, which is started with the first one.
     #[allow(clippy::too_many_arguments)] // they are the parts of a task
-    fn push(
+    pub(super) fn push(
         self: &Rc<Self>,
         env: sys::napi_env,
         verb: Verb,
@@ -302,6 +323,12 @@ impl Server {
         work(connection).map_err(|error| self.failed(error.into()))
     }
 
+    /// Takes an opened connection as this server's own.
+    pub(super) fn take(&self, connection: Connection) -> Result<(), Failure> {
+        self.open.try_borrow_mut().map_err(|_| in_use())?.connection = Some(connection);
+        Ok(())
+    }
+
     /// Whether a store is open.
     pub fn is_open(&self) -> bool {
         self.open.try_borrow().is_ok_and(|open| open.connection.is_some())
@@ -320,8 +347,18 @@ impl Server {
         failure
     }
 
+    /// Makes a watcher end with the connection.
+    pub fn keep(&self, watcher: &Rc<Watcher>) {
+        let mut watchers = self.watchers.borrow_mut();
+        watchers.retain(|watcher| watcher.strong_count() > 0);
+        watchers.push(Rc::downgrade(watcher));
+    }
+
     /// Closes the connection: its transaction is rolled back and its locks are released.
     fn shut(&self) {
+        for watcher in self.watchers.take().iter().filter_map(Weak::upgrade) {
+            watcher.close();
+        }
         if let Ok(mut open) = self.open.try_borrow_mut()
             && let Some(mut connection) = open.connection.take()
         {
@@ -342,7 +379,7 @@ impl Drop for Server {
 }
 
 /// Keeps a callback until it is called.
-fn keep(call: Call<'_>, callback: sys::napi_value) -> sys::napi_ref {
+pub fn keep(call: Call<'_>, callback: sys::napi_value) -> sys::napi_ref {
     let mut reference = ptr::null_mut();
     // SAFETY: the caller has seen that it is a function.
     unsafe { sys::napi_create_reference(call.env, callback, 1, &raw mut reference) };
@@ -376,89 +413,12 @@ fn on_global(call: Call<'_>, verb: Verb) -> Answer {
     let mut key = Key::new();
     key.global(&name).map_err(|error| refused(error.into()))?;
     server.operate(call, verb, server.text_face(), key.as_bytes(), arguments, || {
-        format!("{} {}", verb.name(), argument::spell_node(call, name.trim_start_matches('^'), &[], arguments))
+        format!(
+            "{} {}",
+            verb.name(),
+            argument::spell_node(call, name.trim_start_matches('^'), &[], verb.subscripts(call.env, arguments))
+        )
     })
-}
-
-fn open(call: Call<'_>) -> Answer {
-    let server = server(call)?;
-    let opened = open_store(call, server).map_err(|failure| server.failed(failure.at(|| "open".to_owned())));
-    if let [_, .., callback] = call.arguments
-        && argument::is_function(call.env, *callback)
-    {
-        let listener = Listener::Callback(keep(call, *callback));
-        let result = opened.map(|()| Reply::Data("1")).map_err(|failure| match failure {
-            Failure::Error(error, _) => error,
-            Failure::Pending => Error::Internal("open met an exception".to_owned()),
-        });
-        let performed = Some((result, Vec::new()));
-        server.push(call.env, Verb::Open, server.text_face(), Request::default(), listener, None, performed)?;
-        return answer::null(call.env);
-    }
-    opened.and_then(|()| answer::ascii(call.env, b"1"))
-}
-
-/// The options of `open`, as the program gave them.
-fn open_store(call: Call<'_>, server: &Rc<Server>) -> Result<(), Failure> {
-    let env = call.env;
-    let Some(object) = call.arguments.first().copied() else {
-        return Err(wrong_argument("the options are missing: open({type: 'CaretDB', path: './data'})"));
-    };
-    if argument::kind(env, object) != sys::ValueType::napi_object {
-        return Err(wrong_argument(format!("the options must be an object, not {}", argument::describe(env, object))));
-    }
-    if server.is_open() {
-        return Err(wrong_argument("the connection is open already: close it first"));
-    }
-    let kind = argument::text_member(env, object, "type")?.unwrap_or_default();
-    let mut path = argument::text_member(env, object, "path")?.map(PathBuf::from);
-    // In a program written for an M database the path is that product's installation, not a store.
-    if ["yottadb", "gt.m", "gtm", "iris", "cache"].contains(&kind.to_ascii_lowercase().as_str()) {
-        path = None;
-    } else if !kind.is_empty() && !kind.eq_ignore_ascii_case("caretdb") {
-        return Err(wrong_argument(format!("there is no database type {kind:?}: use 'CaretDB'")));
-    }
-    let mut options = Options::default();
-    if let Some(engine) = argument::text_member(env, object, "engine")? {
-        options.engine = engine;
-    }
-    if let Some(create) = argument::boolean_member(env, object, "create")? {
-        options.create = create;
-    }
-    if let Some(milliseconds) = argument::number_member(env, object, "flushInterval")? {
-        if !(1.0..=60_000.0).contains(&milliseconds) {
-            return Err(wrong_argument("the option flushInterval must be from 1 to 60000 milliseconds"));
-        }
-        options.flush_interval = Duration::from_secs_f64(milliseconds / 1000.0);
-    }
-    if let Some(durability) = argument::text_member(env, object, "durability")? {
-        options.durability = Some(Durability::named(&durability)?);
-    }
-    if let Some(bytes) = argument::number_member(env, object, "logLimit")? {
-        if !(LEAST_LOG_LIMIT as f64..=1e15).contains(&bytes) {
-            return Err(wrong_argument(format!("the option logLimit must be at least {LEAST_LOG_LIMIT} bytes")));
-        }
-        options.log_limit = bytes as u64;
-    }
-    if let Some(seconds) = argument::number_member(env, object, "timeout")? {
-        server.timeout.set(timeout(seconds)?);
-    }
-    let read_only = argument::boolean_member(env, object, "readOnly")?.unwrap_or(false);
-    options.create &= !read_only;
-    let store = Store::open(path.as_deref(), &options)?;
-    let mut connection = store.connect(read_only)?;
-    connection.set_timeout(server.timeout.get());
-    server.open.try_borrow_mut().map_err(|_| in_use())?.connection = Some(connection);
-    server.note("");
-    Ok(())
-}
-
-/// A timeout in seconds; a negative one waits for ever.
-fn timeout(seconds: f64) -> Result<Option<Duration>, Failure> {
-    if seconds.is_nan() {
-        return Err(wrong_argument("a timeout must be a number of seconds, not NaN"));
-    }
-    Ok((0.0..3e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds)))
 }
 
 fn close(call: Call<'_>) -> Answer {
@@ -466,15 +426,6 @@ fn close(call: Call<'_>) -> Answer {
     server.shut();
     server.note("");
     answer::ascii(call.env, b"1")
-}
-
-fn database_version(call: Call<'_>) -> Answer {
-    let server = server(call)?;
-    let about = server.with(|connection| {
-        let store = connection.store();
-        Ok(format!("CaretDB {VERSION} ({}) {}", store.engine(), store.path().display()))
-    });
-    answer::utf8(call.env, about.unwrap_or_else(|_| format!("CaretDB {VERSION}")).as_bytes())
 }
 
 fn transact(call: Call<'_>, name: &str, work: impl FnOnce(&mut Connection) -> crate::error::Result<()>) -> Answer {
@@ -517,6 +468,13 @@ fn level(call: Call<'_>) -> Answer {
     answer::ascii(call.env, level.to_string().as_bytes())
 }
 
+/// `sync` that answers with a promise.
+fn sync_later(call: Call<'_>) -> Answer {
+    server(call)?
+        .promise(call, Verb::Sync, Face::Typed, Request::default())
+        .map_err(|failure| failure.at(|| Verb::Sync.name().to_owned()))
+}
+
 fn sync(call: Call<'_>) -> Answer {
     let server = server(call)?;
     server.with(|connection| connection.store().sync()).map_err(|failure| failure.at(|| "sync".to_owned()))?;
@@ -533,7 +491,23 @@ fn stats(call: Call<'_>) -> Answer {
         // SAFETY: both handles were made just now in this environment.
         unsafe { border::set_property(call.env, object, name, figure) };
     }
+    let warnings = stats.warnings.iter().map(|warning| answer::utf8(call.env, warning.as_bytes()));
+    let warnings = answer::array(call.env, &warnings.collect::<Result<Vec<_>, _>>()?)?;
+    // SAFETY: as above.
+    unsafe { border::set_property(call.env, object, "warnings", warnings) };
     Ok(object)
+}
+
+/// `backupLater(path, report)`: see [`long_work::start`].
+fn backup(call: Call<'_>) -> Answer {
+    let server = server(call)?;
+    let [path, report] = call.arguments else { return Err(wrong_argument("backupLater takes two arguments")) };
+    let path = PathBuf::from(argument::text(call.env, *path, "the path of a backup")?);
+    let store = server.with(|connection| Ok(Arc::clone(connection.store())))?;
+    let timeout = server.timeout.get();
+    long_work::start(call.env, "backup", *report, move |report| {
+        store.backup(&path, timeout, report).map(|()| String::new())
+    })
 }
 
 /// What the store promises, by name; empty where the engine has no choice, or nothing is open.
@@ -565,66 +539,6 @@ fn path(call: Call<'_>) -> Answer {
     }
     let path = server.with(|connection| Ok(connection.store().path().display().to_string()))?;
     answer::utf8(call.env, path.as_bytes())
-}
-
-fn error_message(call: Call<'_>) -> Answer {
-    answer::utf8(call.env, server(call)?.error.borrow().as_bytes())
-}
-
-fn charset(call: Call<'_>) -> Answer {
-    let server = server(call)?;
-    if let Some(wanted) = call.arguments.first() {
-        let wanted = argument::text(call.env, *wanted, "the charset")
-            .map_err(|failure| server.failed(failure.at(|| "charset".to_owned())))?;
-        match wanted.to_ascii_lowercase().as_str() {
-            "utf-8" | "utf8" => server.charset.set(Charset::Utf8),
-            "binary" => server.charset.set(Charset::Binary),
-            "ascii" => server.charset.set(Charset::Ascii),
-            _ => {
-                let message = format!("charset: there is no charset {wanted:?}: use 'utf-8', 'binary' or 'ascii'");
-                return Err(server.failed(wrong_argument(message)));
-            }
-        }
-        return answer::utf8(call.env, wanted.as_bytes());
-    }
-    answer::ascii(call.env, server.charset.get().name().as_bytes())
-}
-
-fn set_timeout(call: Call<'_>) -> Answer {
-    let server = server(call)?;
-    if let Some(seconds) = call.arguments.first() {
-        let refused = |failure: Failure| server.failed(failure.at(|| "settimeout".to_owned()));
-        if argument::kind(call.env, *seconds) != sys::ValueType::napi_number {
-            return Err(refused(wrong_argument("the timeout must be a number of seconds")));
-        }
-        let wanted = timeout(argument::number(call.env, *seconds)).map_err(refused)?;
-        server.timeout.set(wanted);
-        if let Some(connection) = server.open.try_borrow_mut().map_err(|_| in_use())?.connection.as_mut() {
-            connection.set_timeout(wanted);
-        }
-    }
-    let mut text = Vec::new();
-    let seconds = server.timeout.get().map_or(-1.0, |timeout| timeout.as_secs_f64());
-    crate::value::write_text(&crate::value::Value::Number(seconds), &mut text);
-    answer::ascii(call.env, &text)
-}
-
-/// A store is one namespace, so its name can be asked but not changed.
-fn namespace(call: Call<'_>) -> Answer {
-    let server = server(call)?;
-    let current = match server.is_open() {
-        true => server.with(|connection| Ok(connection.store().path().display().to_string()))?,
-        false => String::new(),
-    };
-    if let Some(wanted) = call.arguments.first() {
-        let wanted = argument::text(call.env, *wanted, "the namespace")
-            .map_err(|failure| server.failed(failure.at(|| "namespace".to_owned())))?;
-        if wanted != current {
-            let message = format!("namespace: a store is one namespace, {current:?}; open another store instead");
-            return Err(server.failed(Error::Unsupported(message).into()));
-        }
-    }
-    answer::utf8(call.env, current.as_bytes())
 }
 
 /// What belongs to M products and not to a store.

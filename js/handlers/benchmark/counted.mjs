@@ -24,7 +24,7 @@
  * @typedef {{ key: string[], data: string }} LeafAtCursor
  * @typedef {{ multilevel: boolean, getdata: boolean }} CursorOptions
  *
- * @typedef {{ tstart(): string, tcommit(): string, trollback(): string }} Connection
+ * @typedef {{ tstart(): string, tcommit(): string, trollback(): string, durability(): string, dbversion(): string }} Connection
  *
  * @typedef {object} Mgdbx
  * @property {Connection} db

@@ -9,6 +9,11 @@ export const DEFAULT_DOCUMENT_NAME = 'bmTest';
 export const DEFAULT_RECORDS = 100;
 export const MOST_RECORDS = 10_000_000;
 
+/** A scale run goes from the fewest records to a number of the caller's, in one or three steps for each power of ten. */
+export const FEWEST_SCALED = 1000;
+export const DEFAULT_SCALED = 1_000_000;
+const STEPS_PER_DECADE = [1, 3];
+
 /** The product's own bookkeeping: no benchmark may run there. */
 const RESERVED_NAME = '%caretdb';
 
@@ -21,6 +26,9 @@ const RESERVED_NAME = '%caretdb';
  * @property {Json} document what each record holds
  * @property {number} noOfRecords 1 to 10,000,000
  * @property {boolean} confirm the caller agrees that what the global holds is deleted
+ * @property {'run' | 'scale'} kind
+ * @property {number} perDecade steps of a scale run
+ * @property {boolean} keep whether the history gets its figures
  */
 
 /**
@@ -51,11 +59,15 @@ export function readRequest(body) {
     throw badBody('Invalid request: the body must be a JSON object with documentName, json and noOfRecords');
   }
   const fields = /** @type {Record<string, unknown>} */ (body);
+  const kind = readKind(fields.kind);
   return {
+    kind,
     documentName: readName(fields.documentName),
     document: readDocument(fields.json),
-    noOfRecords: readCount(fields.noOfRecords),
-    confirm: readConfirm(fields.confirm),
+    noOfRecords: readCount(fields.noOfRecords, kind),
+    perDecade: readSteps(fields.perDecade),
+    confirm: readFlag('confirm', fields.confirm, false),
+    keep: readFlag('keep', fields.keep, true),
   };
 }
 
@@ -126,20 +138,36 @@ function asJson(parsed) {
   return JSON.parse(text);
 }
 
-/** @param {unknown} value */
-function readCount(value) {
-  if (isMissing(value)) return DEFAULT_RECORDS;
+/** @param {unknown} value @returns {'run' | 'scale'} */
+function readKind(value) {
+  if (isMissing(value) || value === 'run') return 'run';
+  if (value === 'scale') return 'scale';
+  throw badBody("kind must be 'run' or 'scale'");
+}
+
+/** @param {unknown} value @param {'run' | 'scale'} kind */
+function readCount(value, kind) {
+  if (isMissing(value)) return kind === 'scale' ? DEFAULT_SCALED : DEFAULT_RECORDS;
+  const fewest = kind === 'scale' ? FEWEST_SCALED : 1;
   const digits = typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value);
   const count = typeof value === 'number' || digits ? Number(value) : Number.NaN;
-  if (!Number.isInteger(count) || count < 1 || count > MOST_RECORDS) {
-    throw badBody(`noOfRecords must be a whole number from 1 to ${MOST_RECORDS.toLocaleString('en-US')}`);
+  if (!Number.isInteger(count) || count < fewest || count > MOST_RECORDS) {
+    const [from, to] = [fewest, MOST_RECORDS].map((limit) => limit.toLocaleString('en-US'));
+    throw badBody(`noOfRecords must be a whole number from ${from} to ${to}`);
   }
   return count;
 }
 
 /** @param {unknown} value */
-function readConfirm(value) {
-  if (value === undefined || value === null) return false;
-  if (typeof value !== 'boolean') throw badBody('confirm must be true or false');
+function readSteps(value) {
+  if (isMissing(value)) return 3;
+  if (typeof value === 'number' && STEPS_PER_DECADE.includes(value)) return value;
+  throw badBody(`perDecade must be ${STEPS_PER_DECADE.join(' or ')}`);
+}
+
+/** @param {string} name @param {unknown} value @param {boolean} otherwise */
+function readFlag(name, value, otherwise) {
+  if (value === undefined || value === null) return otherwise;
+  if (typeof value !== 'boolean') throw badBody(`${name} must be true or false`);
   return value;
 }

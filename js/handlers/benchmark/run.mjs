@@ -20,7 +20,11 @@ import { Refusal } from './request.mjs';
  * @property {string} rate records a second, `"412,371"`
  * @property {DbxCounts} dbxCounts the calls that were made
  *
- * @typedef {Record<'set' | 'get' | 'get_q' | 'document_set' | 'document_get', Section>} Report
+ * @typedef {'set' | 'get' | 'get_q' | 'document_set' | 'document_get'} SectionName
+ * @typedef {Record<SectionName, Section>} Report
+ *
+ * @typedef {{ elapsed: number, dbxCounts: DbxCounts }} Timed milliseconds, above zero, and the calls made in them
+ * @typedef {Record<SectionName, Timed>} TimedSections
  */
 
 /**
@@ -31,7 +35,29 @@ import { Refusal } from './request.mjs';
  * @returns {Promise<Report>}
  * @throws {Refusal} when it may not clear the global, was cancelled, or read back something else than it wrote
  */
-export async function runBenchmark(global, marks, request, pace) {
+export function runBenchmark(global, marks, request, pace) {
+  return onOwnGlobal(global, marks, request, pace, async () => {
+    const timed = await timeSections(global, marks, request, pace);
+    const named = Object.entries(timed).map(([name, section]) => [
+      name,
+      figures(request.noOfRecords, section),
+    ]);
+    return Object.fromEntries(named);
+  });
+}
+
+/**
+ * Does work that clears and fills the global: under a lock, where the global may be cleared, and leaving nothing of a cancelled run.
+ *
+ * @template T
+ * @param {CountedGlobal} global
+ * @param {Mglobal} marks
+ * @param {BenchmarkRequest} request
+ * @param {Pace} pace
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function onOwnGlobal(global, marks, request, pace, work) {
   if (marks.lock(global.name, 0) !== '1') {
     throw new Refusal(
       409,
@@ -41,7 +67,7 @@ export async function runBenchmark(global, marks, request, pace) {
   }
   try {
     requireOwnGlobal(global, marks, request.confirm);
-    return await timeSections(global, marks, request, pace);
+    return await work();
   } catch (error) {
     if (error instanceof Refusal && error.reason === 'cancelled') {
       await discard(global, marks, request.noOfRecords, pace);
@@ -55,11 +81,11 @@ export async function runBenchmark(global, marks, request, pace) {
 /**
  * @param {CountedGlobal} global
  * @param {Mglobal} marks
- * @param {BenchmarkRequest} request
+ * @param {Pick<BenchmarkRequest, 'document' | 'noOfRecords'>} request
  * @param {Pace} pace
- * @returns {Promise<Report>}
+ * @returns {Promise<TimedSections>}
  */
-async function timeSections(global, marks, request, pace) {
+export async function timeSections(global, marks, request, pace) {
   const { document, noOfRecords } = request;
   await clear(global, noOfRecords, pace);
   const leaves = storedLeaves(global, document);
@@ -75,7 +101,7 @@ async function timeSections(global, marks, request, pace) {
     const check = isRight && refuseDifference(global.name, phase, isRight);
     global.takeCounts();
     const elapsed = await pace.time(phase, noOfRecords, work, check);
-    return figures(noOfRecords, elapsed, global.takeCounts());
+    return { elapsed, dbxCounts: global.takeCounts() };
   };
 
   const tree = treeOf(leaves);
@@ -181,11 +207,10 @@ function refuseDifference(name, phase, isRight) {
 
 /**
  * @param {number} noOfRecords
- * @param {number} elapsed milliseconds, above zero
- * @param {DbxCounts} dbxCounts
+ * @param {Timed} timed
  * @returns {Section}
  */
-function figures(noOfRecords, elapsed, dbxCounts) {
+function figures(noOfRecords, { elapsed, dbxCounts }) {
   const seconds = elapsed / 1000;
   return {
     noOfRecords: noOfRecords.toLocaleString('en-US'),

@@ -5,10 +5,15 @@ import { tellGlobalsChanged } from '../directory.mjs';
 import { copyOf, element, find } from '../elements.mjs';
 import { ask } from '../question.mjs';
 import { BenchmarkForm } from './benchmark/form.mjs';
+import { HistoryView } from './benchmark/history.mjs';
 import { ProgressView } from './benchmark/progress.mjs';
-import { showResults } from './benchmark/results.mjs';
+import { showRun } from './benchmark/results.mjs';
 
-/** @param {HTMLElement} place */
+/**
+ * @typedef {{ kind: 'run' | 'scale', documentName: string, json: string, noOfRecords: string }} Fields
+ *
+ * @param {HTMLElement} place
+ */
 export function show(place) {
   place.append(copyOf('benchmark-template'));
   return new BenchmarkPage(place).leave;
@@ -19,6 +24,8 @@ class BenchmarkPage {
   constructor(place) {
     this.form = new BenchmarkForm(place, () => this.submit());
     this.progress = new ProgressView(place, () => this.cancel());
+    this.history = new HistoryView(place);
+    void this.history.refresh();
     this.alert = find(place, '#benchmark-alert', HTMLElement);
     this.lastResults = find(place, '#last-results', HTMLElement);
     /** @type {string | undefined} */
@@ -29,8 +36,12 @@ class BenchmarkPage {
     const cancel = () => this.cancel();
     // Nobody would see the results of a run whose page is gone.
     addEventListener('pagehide', cancel);
+    const refresh = () => void this.history.refresh();
+    document.addEventListener('server-back', refresh);
     this.leave = () => {
       removeEventListener('pagehide', cancel);
+      document.removeEventListener('server-back', refresh);
+      this.progress.leave();
       cancel();
     };
   }
@@ -63,7 +74,7 @@ class BenchmarkPage {
   }
 
   /**
-   * @param {{ documentName: string, json: string, noOfRecords: string }} fields
+   * @param {Fields} fields
    * @param {boolean} confirm
    */
   async start(fields, confirm) {
@@ -73,7 +84,7 @@ class BenchmarkPage {
     try {
       const report = await runBenchmark({ ...fields, run, confirm });
       this.end();
-      this.showLast = () => showResults(report, fields.documentName);
+      this.showLast = () => showRun(asRun(fields, report));
       this.lastResults.hidden = false;
       this.showLast();
     } catch (error) {
@@ -86,14 +97,15 @@ class BenchmarkPage {
 
   /**
    * @param {string} run
-   * @param {{ documentName: string, noOfRecords: string }} fields
+   * @param {Fields} fields
    */
-  begin(run, { documentName, noOfRecords }) {
+  begin(run, { kind, documentName, noOfRecords }) {
     this.run = run;
     this.form.setBusy(true);
     const count = Number(noOfRecords);
     const records = `${count.toLocaleString('en-US')} ${count === 1 ? 'record' : 'records'}`;
-    this.progress.open(`Running ${records} in ^${documentName}`);
+    const what = kind === 'scale' ? `Scaling up to ${records}` : `Running ${records}`;
+    this.progress.open(`${what} in ^${documentName}`, kind, count);
   }
 
   end() {
@@ -102,11 +114,12 @@ class BenchmarkPage {
     this.progress.close();
     this.form.focusGo();
     tellGlobalsChanged();
+    void this.history.refresh();
   }
 
   /**
    * @param {Error} error
-   * @param {{ documentName: string, json: string, noOfRecords: string }} fields
+   * @param {Fields} fields
    */
   async refused(error, fields) {
     const reason = error instanceof ReplyError ? error.reason : '';
@@ -151,4 +164,14 @@ class BenchmarkPage {
     this.alert.className = `alert ${tone}`;
     this.alert.replaceChildren(...(words ? [element('p', {}, words)] : []));
   }
+}
+
+/**
+ * @param {Fields} fields
+ * @param {import('./benchmark/sections.mjs').Run['report']} report
+ * @returns {import('./benchmark/sections.mjs').Run}
+ */
+function asRun({ kind, documentName, noOfRecords }, report) {
+  const options = { documentName, noOfRecords: Number(noOfRecords) };
+  return { kind, made: new Date().toISOString(), options, report };
 }

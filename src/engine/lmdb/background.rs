@@ -67,13 +67,14 @@ pub fn start(shared: &Arc<Shared>, interval: Duration) -> Result<Vec<Thread>> {
     Ok(threads)
 }
 
-/// Each snapshot kept makes the working file grow with every commit.
+/// Each snapshot kept makes the working file grow with every commit. Notes who holds the oldest one that is left.
 fn let_readers_go(shared: &Shared) {
     for reader in shared.readers.lock().iter() {
         if let Some(mut kept) = reader.try_lock() {
             kept.let_go();
         }
     }
+    shared.pinned.lock().look(&shared.env);
 }
 
 /// Makes the log durable, unless another process has just done it. What fails is counted and tried again.

@@ -9,14 +9,19 @@ use super::durable::{Durable, Mark};
 use super::frame::{self, Chain};
 use super::header::LogFields;
 use super::log::Log;
-use super::reduce::reduce;
 use super::replay::Replay;
 use super::{Shared, fault, files, flush};
+use crate::engine::Report;
+use crate::engine::reduce::reduce;
 use crate::error::{Error, Result};
 use crate::patience;
 
 /// How many bytes of the log go into one batch. More make fewer writes of each page, and more memory.
 const BATCH: usize = 32 << 20;
+/// How long another process may take for one batch before it is thought to stand still.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a writer that met a full disk waits for another process's batch.
+const GIVING_BACK: Duration = Duration::from_secs(5);
 
 /// Applies the next frames before `until` to the durable file. The chain behind them; none when there were none.
 pub fn batch(durable: &Durable, folder: &Path, epoch: Option<u64>, until: u64) -> Result<Option<Chain>> {
@@ -73,6 +78,30 @@ pub fn advance(shared: &Shared, log: &Log) -> Result<bool> {
     Ok(chain.position < until)
 }
 
+/// Brings the durable file up to all that anybody could see when this was called.
+///
+/// # Errors
+/// What keeps the durable file from being brought up, [`Error::Busy`] when another process does it and does not get on, or
+/// the answer of `report`.
+pub fn catch_up(shared: &Shared, log: &Log, report: &mut Report<'_>) -> Result<()> {
+    flush::barrier(shared)?;
+    let header = shared.header.fields();
+    let goal = header.log.flushed.load(Acquire);
+    while header.log.checkpointed.load(Acquire) < goal {
+        let before = header.log.checkpointed.load(Acquire);
+        patience::wait("the durable file", Some(PATIENCE), |slice| {
+            if header.checkpointing.lock_for(slice)? {
+                let advanced = advance(shared, log);
+                header.checkpointing.unlock();
+                advanced?;
+            }
+            Ok(header.log.checkpointed.load(Acquire) != before)
+        })?;
+        report(0, 0)?;
+    }
+    Ok(())
+}
+
 /// Removes the segments that end at or before `position`, but never the one in use.
 fn remove_old_segments(log: &Log, fields: &LogFields, position: u64) -> Result<()> {
     let current = fields.segment.load(Acquire);
@@ -85,10 +114,36 @@ fn remove_old_segments(log: &Log, fields: &LogFields, position: u64) -> Result<(
     Ok(())
 }
 
+/// Gives a full disk back what the log takes: brings the durable file up to all that is committed, and removes the
+/// segments, the one in use too. The caller holds the gate and is about to try again.
+///
+/// # Errors
+/// What keeps the durable file from being brought up; the segments that it needs stay.
+#[cold]
+pub fn give_back(shared: &Shared, log: &Log) -> Result<()> {
+    let header = shared.header.fields();
+    let fields = &header.log;
+    // Segments that failed to sync are written anew by the next flush, which needs the gate.
+    if fields.unsound.load(Acquire) != 0 || !header.checkpointing.lock_for(GIVING_BACK)? {
+        return Ok(());
+    }
+    let brought = flush::sync_files(shared, log).and_then(|()| {
+        while advance(shared, log)? {}
+        let is_settled = fields.pending_transaction.load(Acquire) == 0;
+        if is_settled && fields.checkpointed.load(Acquire) >= fields.tail.load(Acquire) {
+            log.clear(fields)
+        } else {
+            Ok(())
+        }
+    });
+    header.checkpointing.unlock();
+    brought
+}
+
 /// Whether so much of the log waits for the durable file that writers should wait too.
 #[inline]
 pub fn is_behind(log: &Log, fields: &LogFields) -> bool {
-    fields.tail.load(Acquire).saturating_sub(fields.checkpointed.load(Acquire)) > log.limit
+    fields.backlog() > log.limit
 }
 
 /// Waits until the backlog is within its limit, and helps meanwhile. The caller holds neither the gate nor a transaction.

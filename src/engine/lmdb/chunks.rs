@@ -52,6 +52,14 @@ pub fn stretch(node: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (with(MARK), with(MARK + 1))
 }
 
+/// Whether a range is the stretch of one node's chunks. No key of a node ends in the byte that begins it.
+pub fn is_stretch(start: &[u8], end: &[u8]) -> bool {
+    match (start, end) {
+        ([node @ .., MARK], [same @ .., last]) => *last == MARK + 1 && node == same,
+        _ => false,
+    }
+}
+
 /// Refuses a value that is too large, before anything is written.
 #[inline]
 pub fn check(value: &[u8]) -> Result<()> {

@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use super::frame::Chain;
-use super::reduce::Reduced;
 use super::sys::{Cursor, Env, Reader, Step, Syncing, Writer};
 use super::{chunks, fault, files, segment};
+use crate::engine::reduce::Reduced;
+use crate::engine::{Flow, Report, Visitor};
 use crate::error::{Error, Result};
 
 /// The file's name in the store's folder.
@@ -39,7 +40,8 @@ impl Mark {
         Mark { chain: Chain { epoch: draw(), position, number: 0, checksum: 0 }, chunks }
     }
 
-    fn write(&self) -> [u8; Mark::SIZE] {
+    /// Its bytes.
+    pub fn write(&self) -> [u8; Mark::SIZE] {
         let mut bytes = [0; Mark::SIZE];
         bytes[..4].copy_from_slice(&super::header::FORMAT.to_le_bytes());
         bytes[4..8].copy_from_slice(&u32::from(self.chunks).to_le_bytes());
@@ -52,7 +54,11 @@ impl Mark {
         bytes
     }
 
-    fn read(bytes: &[u8], path: &Path) -> Result<Mark> {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], [`Error::Format`].
+    pub fn read(bytes: &[u8], path: &Path) -> Result<Mark> {
         let bytes: &[u8; Mark::SIZE] = bytes.try_into().map_err(|_| damaged(path))?;
         let half = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let word = |at: usize| u64::from(half(at)) | u64::from(half(at + 4)) << 32;
@@ -140,6 +146,11 @@ impl Durable {
         self.env.path().to_path_buf()
     }
 
+    /// The environment.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
     /// What it says about itself now.
     pub fn mark(&self) -> Result<Mark> {
         self.mark_at(Reader::begin(&self.env)?.cursor())
@@ -169,6 +180,68 @@ impl Durable {
     }
 }
 
+/// How many bytes of a copy are written in one transaction.
+const PIECE: usize = 8 << 20;
+
+/// Writes the entries that `source` shows in order to a new durable file with the given mark, its pages filled to the brim,
+/// and syncs it. `expected` entries are there, as far as is known.
+pub fn write_compact(
+    source: impl FnOnce(&mut Visitor<'_>) -> Result<()>,
+    expected: u64,
+    path: &Path,
+    map_size: u64,
+    mark: Mark,
+    report: &mut Report<'_>,
+) -> Result<()> {
+    files::remove_with_lock(path)?;
+    let env = Env::open(path, map_size, READERS, Syncing::NeverCalled)?;
+    let mut writer = Writer::begin(&env)?;
+    writer.append(&env, MARK, &mark.write())?;
+    let (mut writer, mut bytes, mut done) = (Some(writer), 0, 0);
+    source(&mut |key, value| {
+        if key == MARK {
+            return Ok(Flow::Continue);
+        }
+        let mut open = match writer.take() {
+            Some(open) => open,
+            None => Writer::begin(&env)?,
+        };
+        open.append(&env, key, value)?;
+        bytes += key.len() + value.len();
+        done += 1;
+        if bytes < PIECE {
+            writer = Some(open);
+        } else {
+            open.commit(&env)?;
+            fault::point("copy-piece");
+            report(done, expected.max(done))?;
+            bytes = 0;
+        }
+        Ok(Flow::Continue)
+    })?;
+    if let Some(open) = writer {
+        open.commit(&env)?;
+    }
+    fault::point("copy-written");
+    report(done, done)?;
+    env.sync()?;
+    drop(env);
+    files::remove(&files::lock_of(path))
+}
+
+/// Shows all that a snapshot holds.
+pub fn show_all(reader: &mut Reader, visit: &mut Visitor<'_>) -> Result<()> {
+    let cursor = reader.cursor();
+    let mut here = cursor.go(Step::AtOrAfter, &[])?;
+    while let Some((key, value)) = here {
+        if visit(key, value)? == Flow::Stop {
+            break;
+        }
+        here = cursor.go(Step::Next, &[])?;
+    }
+    Ok(())
+}
+
 /// The writing side of one transaction in the durable file.
 pub struct Apply<'a> {
     env: &'a Env,
@@ -182,9 +255,20 @@ impl Apply<'_> {
         for (start, end) in &reduced.deletes {
             self.writer.delete_range(self.env, start, end)?;
         }
-        for (key, value) in &reduced.puts {
+        // Deletions may have moved what is near the cursor. Puts are in key order: each is near the one before, and those
+        // behind all that is there fill their pages, as they do in the working file.
+        self.writer.close_cursor();
+        let cursor = self.writer.cursor(self.env)?;
+        let last = cursor.go(Step::Last, &[])?.map(|(key, _)| key.to_vec()).unwrap_or_default();
+        let (among, behind) = reduced.puts.split_at(reduced.puts.partition_point(|(key, _)| *key <= &*last));
+        for (key, value) in among {
             self.chunks |= chunks::is_head(value);
-            self.writer.put(self.env, key, value)?;
+            cursor.put(key, value)?;
+        }
+        self.writer.close_cursor();
+        for (key, value) in behind {
+            self.chunks |= chunks::is_head(value);
+            self.writer.append(self.env, key, value)?;
         }
         Ok(())
     }

@@ -58,20 +58,8 @@ pub fn barrier(shared: &Shared) -> Result<()> {
 /// not write. Its frames are written to a new file instead, now or at the next flush.
 pub fn flush(shared: &Shared, log: &Log) -> Result<()> {
     let fields = &shared.header.fields().log;
-    let end = visible_end(fields, || shared.env.last_transaction());
-    let from = fields.flushed.load(Acquire);
-    if fields.unsound.load(Acquire) == 0 {
-        if from >= end {
-            return Ok(());
-        }
-        fault::point("flush-begun");
-        if sync_segments(log, fields, from, end).is_ok() {
-            fault::point("flush-synced");
-            fields.flushed.fetch_max(end, AcqRel);
-            fields.flushed_at.store(now(), Release);
-            return Ok(());
-        }
-        fields.unsound.store(1, Release);
+    if fields.unsound.load(Acquire) == 0 && sync_files(shared, log).is_ok() {
+        return Ok(());
     }
     let mended = mend(shared, log);
     if mended.is_err() {
@@ -80,11 +68,33 @@ pub fn flush(shared: &Shared, log: &Log) -> Result<()> {
     mended
 }
 
+/// Syncs the log's files as they are, and notes it when that fails: they must not be synced again then.
+///
+/// # Errors
+/// The system's answer.
+pub fn sync_files(shared: &Shared, log: &Log) -> Result<()> {
+    let fields = &shared.header.fields().log;
+    let end = visible_end(fields, || shared.env.last_transaction());
+    let from = fields.flushed.load(Acquire);
+    if from >= end {
+        return Ok(());
+    }
+    fault::point("flush-begun");
+    if let Err(error) = sync_segments(log, fields, from, end) {
+        fields.unsound.store(1, Release);
+        return Err(error);
+    }
+    fault::point("flush-synced");
+    fields.flushed.fetch_max(end, AcqRel);
+    fields.flushed_at.store(now(), Release);
+    Ok(())
+}
+
 fn sync_segments(log: &Log, fields: &LogFields, from: u64, end: u64) -> Result<()> {
     let current = fields.segment.load(Acquire);
-    if current != 0
-        && from > current
-        && let Some(file) = log.open_file(fields, current)
+    let file = if current == 0 { None } else { log.file_to_sync(fields, current, from, end) };
+    if from > current
+        && let Some(file) = file
     {
         return fault::may_fail("flush-sync")
             .and_then(|()| file.sync_data())

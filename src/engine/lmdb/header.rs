@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use memmap2::MmapRaw;
 
+use super::bell::Bell;
 use super::gate::SharedMutex;
 use crate::engine::Durability;
 use crate::error::{Error, Result};
@@ -53,6 +54,8 @@ pub struct Fields {
     pub log: LogFields,
     /// Counts changes of the definitions of indexes. Only the holder of the gate changes it.
     definitions: AtomicU64,
+    /// Wakes those who wait for the log to grow.
+    pub bell: Bell,
 }
 
 /// Where the log stands. A position counts the bytes of the log since the store was made. Only the holder of the gate
@@ -99,6 +102,14 @@ pub struct LogFields {
     pub flush_failures: AtomicU64,
     /// See `flush_failures`.
     pub checkpoint_failures: AtomicU64,
+}
+
+impl LogFields {
+    /// How many bytes of the log wait for the durable file.
+    #[inline]
+    pub fn backlog(&self) -> u64 {
+        self.tail.load(Ordering::Acquire).saturating_sub(self.checkpointed.load(Ordering::Acquire))
+    }
 }
 
 /// The room set aside for [`Fields`], so that later versions can add some.
@@ -173,6 +184,53 @@ impl Header {
     /// Writes the header to the disk.
     pub fn sync(&self, path: &Path) -> Result<()> {
         self.map.flush().and_then(|()| self.file.sync_all()).map_err(|e| Error::io("cannot sync", path, e))
+    }
+}
+
+/// What a header says, read without mapping or changing it.
+pub struct Facts {
+    /// The durability; none before one was chosen.
+    pub durability: Option<Durability>,
+    /// The size of the maps; 0 before one was chosen.
+    pub map_size: u64,
+    /// Device and inode of the working file.
+    pub working: (u64, u64),
+    /// The boot in which it was last in use.
+    pub boot: [u64; 2],
+    /// Whether the last closer left it whole.
+    pub clean: bool,
+}
+
+impl Facts {
+    /// Reads a header.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], [`Error::Format`], or the system's answer.
+    pub fn read(path: &Path) -> Result<Facts> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
+        if bytes.len() != SIZE {
+            return Err(damaged(path, "its length is wrong"));
+        }
+        let half = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let word = |at: usize| u64::from(half(at)) | u64::from(half(at + 4)) << 32;
+        if bytes[..8] != MAGIC {
+            return Err(damaged(path, "it does not begin as a CaretDB header does"));
+        }
+        let (found, map_size, durability) = (half(8), word(16), half(72));
+        if found > FORMAT {
+            return Err(Error::Format { path: path.to_path_buf(), found, known: FORMAT });
+        }
+        if found == 0 || (map_size != 0 && !map_size.is_power_of_two()) || durability > 3 {
+            return Err(damaged(path, "its fields make no sense"));
+        }
+        let durability = match durability {
+            1 => Some(Durability::Process),
+            2 => Some(Durability::Relaxed),
+            3 => Some(Durability::Strict),
+            _ => None,
+        };
+        let working = (word(32), word(40));
+        Ok(Facts { durability, map_size, working, boot: [word(48), word(56)], clean: word(64) == 1 })
     }
 }
 

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use super::files::Home;
 use super::frame::{self, Redo, Seal};
 use super::header::LogFields;
-use super::segment::{self, Found, Segment, Way};
+use super::segment::{self, Found, Room, Segment, Way, Wish};
 use super::{fault, files};
 use crate::error::{Error, Result};
 
@@ -70,15 +70,15 @@ impl Log {
     }
 
     /// Puts a transaction's frame into the log. It is pending until [`accept`] or [`Log::cut`]. The caller holds the
-    /// gate; `transaction` is the one that is about to commit.
+    /// gate; `transaction` is the one that is about to commit; `room` says how large a segment must be that it needs.
     ///
     /// # Errors
     /// [`Error::DiskFull`] or the system's answer: nothing is pending then.
     #[inline]
-    pub fn append(&self, fields: &LogFields, redo: &mut Redo, transaction: u64) -> Result<()> {
+    pub fn append(&self, fields: &LogFields, redo: &mut Redo, transaction: u64, room: Room) -> Result<()> {
         let mut current = self.current.lock();
         let size = redo.size();
-        let (segment, position) = self.room(&mut current, fields, size)?;
+        let (segment, position) = self.place(&mut current, fields, size, room)?;
         let number = fields.number.load(Relaxed) + 1;
         let (bytes, checksum) = redo.seal(Seal {
             epoch: fields.epoch.load(Relaxed),
@@ -122,7 +122,13 @@ impl Log {
 
     /// The segment and the position for a frame of `size` bytes.
     #[inline]
-    fn room<'a>(&self, current: &'a mut Option<Current>, fields: &LogFields, size: u64) -> Result<(&'a Segment, u64)> {
+    fn place<'a>(
+        &self,
+        current: &'a mut Option<Current>,
+        fields: &LogFields,
+        size: u64,
+        room: Room,
+    ) -> Result<(&'a Segment, u64)> {
         let tail = fields.tail.load(Acquire);
         let start = fields.segment.load(Acquire);
         if start != 0 {
@@ -132,7 +138,7 @@ impl Log {
                 return Ok((self.current_segment(current, fields)?, position));
             }
         }
-        self.next_segment(current, fields, size)
+        self.next_segment(current, fields, size, room)
     }
 
     #[cold]
@@ -141,13 +147,14 @@ impl Log {
         current: &'a mut Option<Current>,
         fields: &LogFields,
         size: u64,
+        room: Room,
     ) -> Result<(&'a Segment, u64)> {
         self.home.check()?;
         let tail = fields.tail.load(Acquire);
         let begin = tail.max(fields.segment_end.load(Acquire));
-        let backlog = tail.saturating_sub(fields.checkpointed.load(Acquire));
+        let backlog = fields.backlog();
         fault::may_fail("segment-create").map_err(|e| Error::io("cannot reserve space for", &self.folder, e))?;
-        let segment = Segment::create(&self.folder, begin, size, backlog, self.way)?;
+        let segment = Segment::create(&self.folder, begin, Wish { frame: size, backlog, room }, self.way)?;
         fault::point("segment-created");
         fields.segment_end.store(segment.end, Release);
         fault::point("segment-end");
@@ -184,11 +191,13 @@ impl Log {
         Ok(())
     }
 
-    /// The file of the segment that begins at `start`, if it is the one this process has open.
-    pub fn open_file(&self, fields: &LogFields, start: u64) -> Option<Arc<std::fs::File>> {
+    /// The file of the segment that begins at `start`, if it is the one this process has open, ready for a sync of what
+    /// lies between `from` and `end`.
+    pub fn file_to_sync(&self, fields: &LogFields, start: u64, from: u64, end: u64) -> Option<Arc<std::fs::File>> {
         let current = self.current.lock();
         let generation = fields.generation.load(Acquire);
         let open = current.as_ref().filter(|c| c.segment.start == start && c.generation == generation)?;
+        open.segment.let_pages_go(from, end);
         Some(Arc::clone(&open.segment.file))
     }
 

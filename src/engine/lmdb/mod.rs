@@ -5,14 +5,18 @@
 //!
 //! A write enters the [`gate`], reserves [`space`], appends its [`frame`] to the [`log`], commits, and leaves; a read
 //! uses a snapshot that its session keeps while nothing changes (see [`session`]). Threads of each process make the log
-//! durable ([`flush`]) and bring the durable file up ([`checkpoint`]). [`opening`] decides what to trust.
+//! durable ([`flush`]) and bring the durable file up ([`checkpoint`]). [`opening`] decides what to trust. [`watch`] reads the
+//! log to tell of changes. Where nothing may be written, [`rest`] reads what is there.
 
 mod background;
+mod backup;
+mod bell;
+pub mod check;
 mod checkpoint;
 mod chunks;
+mod compact;
 mod durable;
 mod exit;
-mod fault;
 mod files;
 mod flush;
 mod folder;
@@ -21,12 +25,16 @@ mod gate;
 mod header;
 mod log;
 mod opening;
-mod reduce;
+mod pages;
+mod pinned;
 mod replay;
+mod rest;
 mod segment;
 mod session;
 mod space;
+mod structure;
 mod sys;
+mod watch;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -36,6 +44,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+pub use self::backup::write_from_rest;
+pub use self::compact::compact;
+pub use self::folder::Alone;
+
 use self::background::Thread;
 use self::durable::Durable;
 use self::folder::Folder;
@@ -43,10 +55,13 @@ use self::gate::Gate;
 use self::header::Header;
 use self::log::Log;
 use self::opening::Opened;
+use self::pinned::Pinned;
 use self::session::{KeptReader, LmdbSession};
 use self::space::Place;
-use super::{Durability, Engine, Options, Session, Stats};
+use self::watch::LmdbWatch;
+use super::{Durability, Engine, Options, Report, Session, Stats, Watch};
 use crate::error::{Error, Result};
+use crate::fault;
 
 /// LMDB's own default of 126 reader slots is too few for many workers in many processes.
 const MAX_READERS: u32 = 4096;
@@ -78,12 +93,27 @@ struct Shared {
     reserving: Option<File>,
     map_size: u64,
     readers: Mutex<Vec<Arc<Mutex<KeptReader>>>>,
+    pinned: Mutex<Pinned>,
     path: PathBuf,
     durability: Durability,
     /// None with the durability `process`.
     log: Option<Log>,
     /// Opened again after an error.
-    durable: Mutex<Option<Durable>>,
+    durable: Mutex<Option<Arc<Durable>>>,
+}
+
+/// Opens the store in the folder `path`, or makes it there; where it may only be read, as [`rest`] says.
+///
+/// # Errors
+/// As [`Lmdb::open`], and [`Error::Io`] where the store may only be read and the options do not allow for that.
+pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Engine>> {
+    match rest::hindrance(path) {
+        None => Ok(Box::new(Lmdb::open(path, options)?)),
+        Some(_) if options.read_only => Ok(Box::new(rest::Rest::open(path, options)?)),
+        Some((refused, error)) => {
+            Err(Error::io("cannot write to the store (allow it, or open it with readOnly: true):", &refused, error))
+        }
+    }
 }
 
 impl Lmdb {
@@ -100,7 +130,8 @@ impl Lmdb {
                 path.display()
             )));
         }
-        let (folder, opened) = Folder::enter(path, |alone| opening::prepare(path, alone, place, options))?;
+        let (folder, opened) =
+            Folder::enter(path, options.timeout, |alone| opening::prepare(path, alone, place, options))?;
         let shared = Arc::new(Shared::new(path, opened));
         let mut hold = Hold { shared: Some(Arc::clone(&shared)), folder, threads: Vec::new() };
         hold.threads = background::start(&shared, options.flush_interval)?;
@@ -128,23 +159,27 @@ impl Shared {
             reserving: opened.reserving,
             map_size: opened.map_size,
             readers: Mutex::default(),
+            pinned: Mutex::default(),
             path: path.to_path_buf(),
             durability: opened.durability,
             log: opened.log,
-            durable: Mutex::new(opened.durable),
+            durable: Mutex::new(opened.durable.map(Arc::new)),
         }
     }
 
-    /// Runs `f` on the durable file. After an error the file is opened anew the next time: LMDB may have given it up.
-    fn with_durable<R>(&self, f: impl FnOnce(&Durable) -> Result<R>) -> Result<R> {
+    /// Runs `f` on the durable file. After an error the file is opened anew the next time: LMDB may have given it up. But
+    /// no process may have it open twice, so while a backup reads it that has to wait.
+    fn with_durable<R>(&self, f: impl FnOnce(&Arc<Durable>) -> Result<R>) -> Result<R> {
         let mut durable = self.durable.lock();
         let open = match durable.take() {
             Some(open) => open,
-            None => Durable::open(&self.path, self.map_size)?,
+            None => Arc::new(Durable::open(&self.path, self.map_size)?),
         };
-        let answer = f(&open)?;
-        *durable = Some(open);
-        Ok(answer)
+        let answer = f(&open);
+        if answer.is_ok() || Arc::strong_count(&open) > 1 {
+            *durable = Some(open);
+        }
+        answer
     }
 }
 
@@ -161,6 +196,10 @@ impl Engine for Lmdb {
         flush::barrier(self.shared()?)
     }
 
+    fn watch(&self, prefix: &[u8]) -> Result<Box<dyn Watch>> {
+        Ok(Box::new(LmdbWatch::begin(self.shared()?, &self.hold, prefix)?))
+    }
+
     fn durability(&self) -> Option<Durability> {
         Some(Lmdb::durability(self))
     }
@@ -169,13 +208,17 @@ impl Engine for Lmdb {
         let shared = self.shared()?;
         let env = &shared.env;
         let (entries, depth) = env.tree();
+        let last = env.last_transaction();
+        let lag = env.oldest_snapshot().map_or(0, |oldest| last.saturating_sub(oldest.transaction));
+        let (age, warning) = shared.pinned.lock().report(last);
         let mut details = vec![
             ("usedBytes", env.used_pages() * PAGE),
             ("reservedBytes", shared.header.fields().reserved()),
             ("mapBytes", shared.map_size),
             ("depth", depth),
             ("readerSlots", env.readers()),
-            ("snapshotLag", env.snapshot_lag()),
+            ("snapshotLag", lag),
+            ("snapshotAge", age.as_millis() as u64),
         ];
         if shared.log.is_some() {
             let log = &shared.header.fields().log;
@@ -184,12 +227,16 @@ impl Engine for Lmdb {
                 ("logBytes", tail),
                 ("flushedBytes", flushed),
                 ("unflushedBytes", tail.saturating_sub(flushed)),
-                ("backlogBytes", tail.saturating_sub(log.checkpointed.load(Acquire))),
+                ("backlogBytes", log.backlog()),
                 ("flushFailures", log.flush_failures.load(Acquire)),
                 ("checkpointFailures", log.checkpoint_failures.load(Acquire)),
             ]);
         }
-        Ok(Stats { entries, disk_bytes: disk_bytes(&shared.path)?, details })
+        Ok(Stats { entries, disk_bytes: disk_bytes(&shared.path)?, details, warnings: warning.into_iter().collect() })
+    }
+
+    fn backup(&self, target: &Path, report: &mut Report<'_>) -> Result<()> {
+        backup::write(self.shared()?, target, report)
     }
 }
 

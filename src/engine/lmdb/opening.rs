@@ -9,22 +9,25 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Release};
 
+use memmap2::MmapRaw;
+
 use super::durable::{self, Durable, Mark};
 use super::frame::Chain;
-use super::header::{Fields, Header, LogFields};
+use super::header::{Facts, Fields, Header, LogFields};
 use super::log::Log;
 use super::replay::Replay;
 use super::segment::{self, Way};
 use super::space::{self, Place};
 use super::sys::{Env, Syncing};
-use super::{HEADER, MAX_READERS, PAGE, checkpoint, fault, files};
+use super::{HEADER, MAX_READERS, PAGE, check, checkpoint, fault, files, pages, structure};
 use crate::engine::{Durability, Options, identity};
 use crate::error::{Error, Result};
 
 /// The map of a new store, where the file system takes so large a sparse file, and the smallest worth having.
 const MAP_SIZE: u64 = 1 << 40;
 const LEAST_MAP_SIZE: u64 = 1 << 30;
-const WORKING: &str = "working.mdb";
+/// The working file's name in a store's folder.
+pub const WORKING: &str = "working.mdb";
 
 /// The parts of an opened store.
 pub struct Opened {
@@ -109,7 +112,7 @@ impl Opening<'_> {
             Some(has) => has,
             None => self.first_durability(wanted)?,
         };
-        if has == Durability::Process {
+        if has == Durability::Process && !self.is_restored()? {
             self.settle_unlogged()?;
         } else {
             self.settle_logged()?;
@@ -139,6 +142,12 @@ impl Opening<'_> {
         Ok(first)
     }
 
+    /// Whether the store is a backup of one that has only a working file, or comes from a change of durability that was
+    /// cut short: what counts is a durable file.
+    fn is_restored(&self) -> Result<bool> {
+        Ok(files::exists(&self.path.join(durable::NAME))? && !self.is_ours()?)
+    }
+
     fn settle_unlogged(&self) -> Result<()> {
         let fields = self.fields();
         if self.is_ours()? && !self.has_its_length()? {
@@ -162,6 +171,7 @@ impl Opening<'_> {
         if self.fields().map_size() == 0 {
             self.choose_map_size()?;
         }
+        check::require_mark(&self.path.join(durable::NAME))?;
         let durable = Durable::open(self.path, self.fields().map_size())?;
         let epoch = self.fields().log.epoch.load(Acquire);
         if self.is_trusted()? && (epoch == 0 || epoch == durable.mark()?.chain.epoch) {
@@ -202,6 +212,8 @@ impl Opening<'_> {
     /// Brings the durable file up to the end of the log, begins a new log, and copies the durable file. Whenever this is
     /// cut short, it begins again at the next opening and comes to the same end.
     fn rebuild(&self, durable: &Durable) -> Result<()> {
+        // LMDB would trust every page that it meets, and end the process at some that are damaged.
+        structure::require_sound(&durable.path())?;
         let fields = self.fields();
         fields.disown();
         self.sync_header()?;
@@ -231,16 +243,23 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// The largest sparse size, halved until the file system takes it. No map has another size after that.
+    /// The largest sparse size, halved until the file system takes it and a process can map the working file and the
+    /// durable one. No map has another size after that.
     fn choose_map_size(&self) -> Result<()> {
         let probe = self.path.join("probe");
-        let file = File::create(&probe).map_err(|e| Error::io("cannot make", &probe, e))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&probe)
+            .map_err(|e| Error::io("cannot make", &probe, e))?;
         let mut size = MAP_SIZE;
         let chosen = loop {
-            match file.set_len(size) {
+            match file.set_len(size).and_then(|()| map_twice(&file)) {
                 Ok(()) => break Ok(size),
                 Err(_) if size / 2 >= LEAST_MAP_SIZE => size /= 2,
-                Err(error) => break Err(Error::io("cannot make a sparse file of 1 GiB at", &probe, error)),
+                Err(error) => break Err(Error::io("cannot make and map a sparse file of 1 GiB at", &probe, error)),
             }
         };
         files::remove(&probe)?;
@@ -263,6 +282,9 @@ impl Opening<'_> {
             fields.set_reserved(space::reserve(&file, working, 0, length + PAGE * 16, fields.map_size())?);
         }
         let sync = if reserves { Syncing::NeverMapped } else { Syncing::NeverCalled };
+        if fields.has_working_file() {
+            pages::Pages::open(working, None)?;
+        }
         let env = Env::open(working, fields.map_size(), MAX_READERS, sync)?;
         Ok((env, reserves.then_some(file)))
     }
@@ -320,6 +342,12 @@ impl Opening<'_> {
     }
 }
 
+/// Whether a working file is the one that a header knows, from this boot or left whole by the last closer.
+pub fn is_trusted(working: &Path, facts: &Facts) -> bool {
+    let same_file = identity(working).is_ok_and(|identity| identity == facts.working);
+    same_file && (facts.clean || boot() == Some(facts.boot))
+}
+
 /// Lets the log begin where `chain` says, with nothing in it.
 fn begin_log(log: &LogFields, chain: Chain) {
     log.pending_transaction.store(0, Release);
@@ -332,6 +360,12 @@ fn begin_log(log: &LogFields, chain: Chain) {
     log.segment_end.store(0, Release);
     log.unsound.store(0, Release);
     log.epoch.store(chain.epoch, Release);
+}
+
+/// Whether two files of this size find room in the process, whose addresses may be limited.
+fn map_twice(file: &File) -> std::io::Result<()> {
+    let _first = MmapRaw::map_raw(file)?;
+    MmapRaw::map_raw(file).map(drop)
 }
 
 /// Renames a working file that cannot be trusted, so that nothing is destroyed.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::MmapRaw;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 
 use super::{files, header, space};
 use crate::error::{Error, Result};
@@ -30,6 +32,26 @@ pub enum Way {
     Mapped,
     /// With system calls, where a reservation is no promise.
     Called,
+}
+
+/// How large a segment is to be.
+pub struct Wish {
+    /// The bytes of the frame that must fit.
+    pub frame: u64,
+    /// What waits for the durable file: within limits there is room for twice as much, so that a store that is written
+    /// seldom has small segments.
+    pub backlog: u64,
+    /// What to do where there is not so much room.
+    pub room: Room,
+}
+
+/// What to do on a disk that is nearly full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Refuse: something may be given back to the disk first, and bringing the durable file up needs some of what is left.
+    Ample,
+    /// Take what the frame needs.
+    Least,
 }
 
 /// A segment opened for writing.
@@ -56,17 +78,22 @@ pub struct Found {
 }
 
 impl Segment {
-    /// Makes the segment that begins at `start` and has room for a frame of `frame` bytes, and within limits for twice
-    /// the `backlog`: a store that is written seldom has small ones.
+    /// Makes the segment that begins at `start`.
     ///
     /// # Errors
     /// [`Error::DiskFull`], or the system's answer; no file is left then.
-    pub fn create(folder: &Path, start: u64, frame: u64, backlog: u64, way: Way) -> Result<Segment> {
-        let needed = (frame + HEAD).next_multiple_of(PAGE);
-        let wanted = (backlog * 2).clamp(LEAST, MOST).max(needed);
+    pub fn create(folder: &Path, start: u64, wish: Wish, way: Way) -> Result<Segment> {
+        let needed = (wish.frame + HEAD).next_multiple_of(PAGE);
+        let wanted = (wish.backlog * 2).clamp(LEAST, MOST).max(needed);
+        // The durable file must still have room for what is to wait for it, or nothing could ever be given back.
+        let left = wish.backlog + 2 * wanted;
+        if wish.room == Room::Ample && space::left(folder).is_some_and(|bytes| bytes < left) {
+            return Err(Error::DiskFull { path: path(folder, start) });
+        }
         match Segment::create_with(folder, start, wanted, way) {
-            // A small one still lets the store go on, and the checkpointer make room.
-            Err(Error::DiskFull { .. }) if wanted > needed => Segment::create_with(folder, start, needed, way),
+            Err(Error::DiskFull { .. }) if wanted > needed && wish.room == Room::Least => {
+                Segment::create_with(folder, start, needed, way)
+            }
             made => made,
         }
     }
@@ -123,6 +150,26 @@ impl Segment {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), map.as_mut_ptr().add(offset as usize), bytes.len()) };
         Ok(())
     }
+
+    /// Takes what lies between two positions out of this process's memory, to be done before a sync. The bytes stay in the
+    /// file. A sync would else take each page's right to be written away on its own, and interrupt the writer as often.
+    #[cfg(unix)]
+    pub fn let_pages_go(&self, from: u64, end: u64) {
+        let Some(map) = &self.map else { return };
+        let page_of = |position: u64| position.min(self.end).saturating_sub(self.start) / PAGE * PAGE;
+        let (first, last) = (page_of(from), page_of(end));
+        if first < last {
+            // SAFETY: the map is shared with the file, which keeps every byte, and nobody has a reference into the map.
+            // Where the system refuses, the sync only takes longer.
+            let _ = unsafe {
+                map.unchecked_advise_range(UncheckedAdvice::DontNeed, first as usize, (last - first) as usize)
+            };
+        }
+    }
+
+    /// Nothing to do here.
+    #[cfg(not(unix))]
+    pub fn let_pages_go(&self, _from: u64, _end: u64) {}
 }
 
 /// The segments of a folder in the order of the log.

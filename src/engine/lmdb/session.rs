@@ -6,7 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::frame::Redo;
-use super::sys::{Cursor, Entry, Reader, Step, Writer};
+use super::segment::Room;
+use super::sys::{Cursor, Entry, Hope, Reader, Step, Writer};
 use super::{Hold, PAGE, Shared, checkpoint, chunks, fault, log, space};
 use crate::engine::{Batch, Bound, Change, Flow, Operation, Range, Session, Visitor};
 use crate::error::{Error, Result};
@@ -39,6 +40,10 @@ pub struct LmdbSession {
     timeout: Option<Duration>,
     /// The count of definitions that single writes are made for, where it matters.
     definitions: Option<u64>,
+    /// Room for what [`Session::update`] stores.
+    next: Vec<u8>,
+    /// Whether what is written comes behind all other keys.
+    at_end: Hope,
     /// Counts the writes of open transactions, which no commit number shows.
     writes: u64,
     /// The last field: whoever lets go of the hold must have let go of everything else.
@@ -66,6 +71,8 @@ impl LmdbSession {
             spent: Spent::default(),
             timeout: Some(Duration::from_secs(10)),
             definitions: None,
+            next: Vec::new(),
+            at_end: Hope::default(),
             writes: 0,
             _hold: hold,
         })
@@ -90,13 +97,13 @@ impl LmdbSession {
     #[inline]
     fn write<R>(&mut self, puts: usize, bytes: usize, f: impl FnOnce(&mut Work<'_>) -> Result<R>) -> Result<R> {
         let shared = &*self.shared;
-        let redo = &mut self.redo;
+        let (redo, at_end) = (&mut self.redo, &mut self.at_end);
         if let Some(writer) = &mut self.writer {
             let spent = Spent { puts: self.spent.puts + puts as u64, bytes: self.spent.bytes + bytes as u64 };
             make_room(shared, spent)?;
             self.spent = spent;
             self.writes += 1;
-            return f(&mut Work { shared, writer, redo });
+            return f(&mut Work { shared, writer, redo, at_end });
         }
         // The commit makes this connection's own snapshot useless, and while it lives no page it shows can be used again.
         self.kept.lock().let_go();
@@ -104,11 +111,11 @@ impl LmdbSession {
         let spent = Spent { puts: puts as u64, bytes: bytes as u64 };
         let written =
             check_definitions(shared, self.definitions).and_then(|()| begin(shared, spent)).and_then(|mut writer| {
-                let result = f(&mut Work { shared, writer: &mut writer, redo })?;
+                let result = f(&mut Work { shared, writer: &mut writer, redo, at_end })?;
                 commit(shared, writer, redo)?;
                 Ok(result)
             });
-        shared.gate.leave(&shared.header.fields().gate);
+        leave(shared);
         redo.clear();
         written
     }
@@ -124,6 +131,7 @@ struct Work<'a> {
     shared: &'a Shared,
     writer: &'a mut Writer,
     redo: &'a mut Redo,
+    at_end: &'a mut Hope,
 }
 
 /// Goes through the gate, once the log has room.
@@ -136,6 +144,14 @@ fn enter(shared: &Shared, timeout: Option<Duration>) -> Result<()> {
         checkpoint::wait_for_room(shared, log, timeout)?;
     }
     shared.gate.enter(&fields.gate, timeout)
+}
+
+/// Goes out through the gate after a write, and wakes those who wait for the log to grow.
+#[inline]
+fn leave(shared: &Shared) {
+    let fields = shared.header.fields();
+    shared.gate.leave(&fields.gate);
+    fields.bell.ring();
 }
 
 /// Begins the write transaction, and first of all decides about what a dead process left. The caller is inside the gate.
@@ -155,7 +171,7 @@ fn commit(shared: &Shared, writer: Writer, redo: &mut Redo) -> Result<()> {
     redo.check()?;
     let Some(log) = shared.log.as_ref().filter(|_| !redo.is_empty()) else { return writer.commit(&shared.env) };
     let fields = &shared.header.fields().log;
-    log.append(fields, redo, writer.transaction())?;
+    with_room_given_back(shared, |room| log.append(fields, redo, writer.transaction(), room))?;
     let committed = fault::may_fail("commit")
         .map_err(|e| Error::io("cannot write", shared.env.path(), e))
         .and_then(|()| writer.commit(&shared.env));
@@ -166,6 +182,20 @@ fn commit(shared: &Shared, writer: Writer, redo: &mut Redo) -> Result<()> {
     fault::point("committed");
     log::accept(fields);
     Ok(())
+}
+
+/// Does what needs room on the disk, and where there is too little does it again after the log has given back what it
+/// takes. The caller is inside the gate.
+#[inline]
+fn with_room_given_back<R>(shared: &Shared, mut work: impl FnMut(Room) -> Result<R>) -> Result<R> {
+    match (work(Room::Ample), &shared.log) {
+        (Err(Error::DiskFull { .. }), Some(log)) => {
+            // Where that fails, the disk being full is still what the caller must hear of, if it matters at all.
+            let _ = checkpoint::give_back(shared, log);
+            work(Room::Least)
+        }
+        (done, _) => done,
+    }
 }
 
 /// Whether the definitions of indexes are those that a write was made for. The caller is inside the gate.
@@ -189,7 +219,9 @@ fn make_room(shared: &Shared, spent: Spent) -> Result<()> {
     let fields = shared.header.fields();
     if needed > fields.reserved() {
         shared.env.clear_stale_readers();
-        let reserved = space::reserve(file, shared.env.path(), fields.reserved(), needed, shared.map_size)?;
+        let reserved = with_room_given_back(shared, |_| {
+            space::reserve(file, shared.env.path(), fields.reserved(), needed, shared.map_size)
+        })?;
         fields.set_reserved(reserved);
     }
     Ok(())
@@ -213,7 +245,20 @@ impl Work<'_> {
 
     #[inline]
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.writer.put(&self.shared.env, key, value)?;
+        let env = &self.shared.env;
+        match self.writer.open_cursor() {
+            Some(cursor) => cursor.put(key, value)?,
+            None => {
+                let tries = self.at_end.tries();
+                let appended = tries && self.writer.put_last(env, key, value)?;
+                if tries {
+                    self.at_end.learn(appended);
+                }
+                if !appended {
+                    self.writer.put(env, key, value)?;
+                }
+            }
+        }
         self.redo.put(key, value)
     }
 
@@ -223,7 +268,7 @@ impl Work<'_> {
         if cursor.go(Step::Exact, key)?.is_some_and(|(_, stored)| chunks::is_head(stored)) {
             let (start, end) = chunks::stretch(key);
             if writer.delete_range(&shared.env, &start, &end)? {
-                self.redo.delete_range(&start, &end)?;
+                self.deleted(&start, &end)?;
             }
         }
         Ok(())
@@ -236,18 +281,52 @@ impl Work<'_> {
 
     /// Deletes a range except the keys that are about to be put, in order: a document that replaces one of the same shape
     /// then overwrites its leaves where they are, which leaves the tree as it is.
-    fn clear_for(&mut self, start: &[u8], end: &[u8], put: &[&[u8]]) -> Result<()> {
+    fn clear_for(&mut self, start: &[u8], end: &[u8], puts: &[(&[u8], &[u8])]) -> Result<()> {
         let cursor = self.writer.cursor(&self.shared.env)?;
+        if self.at_end.tries() {
+            let behind_all = cursor.go(Step::Last, &[])?.is_none_or(|(last, _)| last < start);
+            self.at_end.learn(behind_all);
+            if behind_all {
+                return Ok(());
+            }
+        }
         let mut here = cursor.go(Step::AtOrAfter, start)?;
         let mut any = false;
         while let Some((key, _)) = here.filter(|(key, _)| *key < end) {
-            if put.binary_search(&key).is_err() {
+            if puts.binary_search_by_key(&key, |(key, _)| key).is_err() {
                 any = true;
                 cursor.delete()?;
             }
             here = cursor.go(Step::Next, &[])?;
         }
-        if any { self.redo.delete_range(start, end) } else { Ok(()) }
+        if any { self.deleted(start, end) } else { Ok(()) }
+    }
+
+    /// Notes the deletion of a range. It may have moved what is near the cursor.
+    fn deleted(&mut self, start: &[u8], end: &[u8]) -> Result<()> {
+        self.writer.close_cursor();
+        self.redo.delete_range(start, end)
+    }
+
+    /// Does a batch that deletes at most its first range, in the order of its keys: then each key is near the one before.
+    fn replace(&mut self, batch: &Batch) -> Result<bool> {
+        let mut operations = batch.operations();
+        let Some(Operation::DeleteRange(start, end)) = operations.next() else { return Ok(false) };
+        let mut puts = Vec::with_capacity(batch.len());
+        for operation in operations {
+            match operation {
+                Operation::Put(key, value) => puts.push((key, value)),
+                Operation::DeleteRange(..) => return Ok(false),
+            }
+        }
+        // Stable, so that the last of two puts to one key stays the last.
+        puts.sort_by_key(|(key, _)| *key);
+        self.clear_for(start, end, &puts)?;
+        self.writer.cursor(&self.shared.env)?;
+        for (key, value) in puts {
+            self.store(key, value)?;
+        }
+        Ok(true)
     }
 
     fn delete_range(&mut self, start: &[u8], end: &[u8]) -> Result<()> {
@@ -267,21 +346,8 @@ impl Work<'_> {
             here = cursor.go(Step::Next, &[])?;
         }
         // The log tells of entries, not of nodes: the range with all that it really took.
-        if any { self.redo.delete_range(start, past_end.as_deref().unwrap_or(end)) } else { Ok(()) }
+        if any { self.deleted(start, past_end.as_deref().unwrap_or(end)) } else { Ok(()) }
     }
-}
-
-/// The keys that a batch puts, in order.
-fn keys_put(batch: &Batch) -> Vec<&[u8]> {
-    let mut keys: Vec<&[u8]> = batch
-        .operations()
-        .filter_map(|operation| match operation {
-            Operation::Put(key, _) => Some(key),
-            Operation::DeleteRange(..) => None,
-        })
-        .collect();
-    keys.sort_unstable();
-    keys
 }
 
 /// Where to go on when a look has landed on a chunk.
@@ -322,41 +388,15 @@ fn copy_value(cursor: &mut Cursor, stored: *const [u8], value: &mut Vec<u8>) -> 
 impl Session for LmdbSession {
     #[inline]
     fn get(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
-        self.read(|cursor| match cursor.go(Step::Exact, key)? {
-            Some((_, stored)) => {
-                let stored = std::ptr::from_ref(stored);
-                copy_value(cursor, stored, value)?;
-                Ok(true)
-            }
-            None => Ok(false),
-        })
+        self.read(|cursor| get_at(cursor, key, value))
     }
 
     fn seek(&mut self, bound: Bound<'_>, key: &mut Vec<u8>, value: Option<&mut Vec<u8>>) -> Result<bool> {
-        self.read(|cursor| {
-            let found = match bound {
-                Bound::AtOrAfter(start) => {
-                    let entry = cursor.go(Step::AtOrAfter, start)?;
-                    match entry.and_then(past_chunks) {
-                        Some(past) => cursor.go(Step::AtOrAfter, &past)?,
-                        None => entry,
-                    }
-                }
-                Bound::Before(end) => before(cursor, end)?,
-            };
-            let Some((found_key, stored)) = found else { return Ok(false) };
-            key.clear();
-            key.extend_from_slice(found_key);
-            if let Some(value) = value {
-                let stored = std::ptr::from_ref(stored);
-                copy_value(cursor, stored, value)?;
-            }
-            Ok(true)
-        })
+        self.read(|cursor| seek_at(cursor, bound, key, value))
     }
 
     fn scan(&mut self, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()> {
-        self.read(|cursor| if range.reverse { scan_back(cursor, range, visit) } else { scan_on(cursor, range, visit) })
+        self.read(|cursor| scan_at(cursor, range, visit))
     }
 
     #[inline]
@@ -376,11 +416,11 @@ impl Session for LmdbSession {
             }
         }
         self.write(pieces, batch.size(), |work| {
-            for (index, operation) in batch.operations().enumerate() {
+            if !work.may_have_chunks() && work.replace(batch)? {
+                return Ok(());
+            }
+            for operation in batch.operations() {
                 match operation {
-                    Operation::DeleteRange(start, end) if index == 0 && !work.may_have_chunks() => {
-                        work.clear_for(start, end, &keys_put(batch))?;
-                    }
                     Operation::Put(key, value) => work.store(key, value)?,
                     Operation::DeleteRange(start, end) => work.delete_range(start, end)?,
                 }
@@ -390,8 +430,9 @@ impl Session for LmdbSession {
     }
 
     fn update(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()> {
-        let mut next = Vec::new();
-        self.write(1, key.len() + chunks::INLINE, |work| {
+        let mut next = std::mem::take(&mut self.next);
+        let updated = self.write(1, key.len() + chunks::INLINE, |work| {
+            next.clear();
             let cursor = work.writer.cursor(&work.shared.env)?;
             match cursor.go(Step::Exact, key)? {
                 Some((_, stored)) if chunks::is_head(stored) => {
@@ -404,7 +445,11 @@ impl Session for LmdbSession {
                 None => change(None, &mut next)?,
             }
             work.store(key, &next)
-        })
+        });
+        if next.capacity() <= chunks::INLINE {
+            self.next = next;
+        }
+        updated
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -430,7 +475,7 @@ impl Session for LmdbSession {
             return Err(Error::Transaction("no transaction is open".to_owned()));
         };
         let committed = commit(&self.shared, writer, &mut self.redo);
-        self.shared.gate.leave(&self.shared.header.fields().gate);
+        leave(&self.shared);
         self.redo.clear();
         committed
     }
@@ -480,6 +525,53 @@ impl Session for LmdbSession {
     fn set_timeout(&mut self, timeout: Option<Duration>) {
         self.timeout = timeout;
     }
+}
+
+/// What [`Session::get`] does, on a cursor.
+#[inline]
+pub(super) fn get_at(cursor: &mut Cursor, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
+    match cursor.go(Step::Exact, key)? {
+        Some((_, stored)) => {
+            let stored = std::ptr::from_ref(stored);
+            copy_value(cursor, stored, value)?;
+            Ok(true)
+        }
+        None => Ok(false),
+    }
+}
+
+/// What [`Session::seek`] does, on a cursor.
+#[inline]
+pub(super) fn seek_at(
+    cursor: &mut Cursor,
+    bound: Bound<'_>,
+    key: &mut Vec<u8>,
+    value: Option<&mut Vec<u8>>,
+) -> Result<bool> {
+    let found = match bound {
+        Bound::AtOrAfter(start) => {
+            let entry = cursor.go(Step::AtOrAfter, start)?;
+            match entry.and_then(past_chunks) {
+                Some(past) => cursor.go(Step::AtOrAfter, &past)?,
+                None => entry,
+            }
+        }
+        Bound::Before(end) => before(cursor, end)?,
+    };
+    let Some((found_key, stored)) = found else { return Ok(false) };
+    key.clear();
+    key.extend_from_slice(found_key);
+    if let Some(value) = value {
+        let stored = std::ptr::from_ref(stored);
+        copy_value(cursor, stored, value)?;
+    }
+    Ok(true)
+}
+
+/// What [`Session::scan`] does, on a cursor.
+#[inline]
+pub(super) fn scan_at(cursor: &mut Cursor, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()> {
+    if range.reverse { scan_back(cursor, range, visit) } else { scan_on(cursor, range, visit) }
 }
 
 fn scan_on(cursor: &mut Cursor, range: Range<'_>, visit: &mut Visitor<'_>) -> Result<()> {

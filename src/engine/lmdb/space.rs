@@ -76,6 +76,48 @@ pub fn reserve(file: &File, path: &Path, from: u64, needed: u64, length: u64) ->
     }
 }
 
+/// Whether the file system of a file has next to no room left.
+pub fn is_full(path: &Path) -> bool {
+    left(path).is_some_and(|bytes| bytes < LEAST_STEP)
+}
+
+/// How many bytes are free on the file system of a file or folder, where the system tells.
+#[cfg(unix)]
+pub fn left(path: &Path) -> Option<u64> {
+    let about = about(path)?;
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between C libraries")]
+    Some(about.f_bavail as u64 * about.f_frsize as u64)
+}
+
+/// How many bytes are free: here nobody knows.
+#[cfg(not(unix))]
+pub fn left(_path: &Path) -> Option<u64> {
+    None
+}
+
+/// Whether the file system of a folder may only be read here.
+#[cfg(unix)]
+pub fn is_read_only(folder: &Path) -> bool {
+    about(folder).is_some_and(|about| about.f_flag & libc::ST_RDONLY != 0)
+}
+
+/// Whether the file system of a folder may only be read: here nobody knows.
+#[cfg(not(unix))]
+pub fn is_read_only(_folder: &Path) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn about(path: &Path) -> Option<libc::statvfs> {
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: the structure is plain data and the name ends in NUL.
+    unsafe {
+        let mut about: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(name.as_ptr(), &raw mut about) == 0).then_some(about)
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     use std::os::fd::AsRawFd;

@@ -1,6 +1,7 @@
 //! LMDB's C functions behind types that keep their rules. `heed` wraps the same library, but neither renews a kept
 //! reader nor keeps a cursor beside it, and those two make a read cheap.
 
+use std::cmp::Ordering;
 use std::ffi::{CString, c_int};
 use std::path::Path;
 use std::ptr;
@@ -39,17 +40,25 @@ const MAIN: ffi::MDB_dbi = 1;
 impl Env {
     /// Opens or makes the environment in the file `path`, mapped once with `map_size` bytes.
     pub fn open(path: &Path, map_size: u64, max_readers: u32, sync: Syncing) -> Result<Env> {
+        space::make_lock_file(&files::lock_of(path), max_readers)?;
+        let flags = match sync {
+            Syncing::EveryCommit => 0,
+            Syncing::NeverMapped => ffi::MDB_NOSYNC | ffi::MDB_WRITEMAP,
+            Syncing::NeverCalled => ffi::MDB_NOSYNC,
+        };
+        Env::open_with(path, map_size, max_readers, flags)
+    }
+
+    /// Opens the file `path`, which nobody may write as long as this lives, to read it without a lock file.
+    pub fn open_at_rest(path: &Path) -> Result<Env> {
+        Env::open_with(path, files::length(path)?, 1, ffi::MDB_RDONLY | ffi::MDB_NOLOCK)
+    }
+
+    fn open_with(path: &Path, map_size: u64, max_readers: u32, flags: u32) -> Result<Env> {
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| Error::Argument("a store's path must not hold NUL".to_owned()))?;
-        space::make_lock_file(&files::lock_of(path), max_readers)?;
         let mut raw = ptr::null_mut();
-        let flags = ffi::MDB_NOSUBDIR
-            | ffi::MDB_NOTLS
-            | match sync {
-                Syncing::EveryCommit => 0,
-                Syncing::NeverMapped => ffi::MDB_NOSYNC | ffi::MDB_WRITEMAP,
-                Syncing::NeverCalled => ffi::MDB_NOSYNC,
-            };
+        let flags = flags | ffi::MDB_NOSUBDIR | ffi::MDB_NOTLS;
         // SAFETY: `raw` is a fresh handle, owned by `opened` from the first line on, which closes it on any failure.
         unsafe {
             check(ffi::mdb_env_create(&raw mut raw), path)?;
@@ -120,12 +129,12 @@ impl Env {
         u64::from(self.info().me_numreaders)
     }
 
-    /// How many commits the oldest snapshot of any process lies behind: pages freed since cannot be used again.
-    pub fn snapshot_lag(&self) -> u64 {
-        let mut oldest = u64::MAX;
+    /// The oldest snapshot that any process holds.
+    pub fn oldest_snapshot(&self) -> Option<Snapshot> {
+        let mut oldest = None;
         // SAFETY: the environment is open; the callback gets the context only during the call.
         unsafe { ffi::mdb_reader_list(self.env, Some(note_reader), (&raw mut oldest).cast()) };
-        self.last_transaction().saturating_sub(oldest)
+        oldest
     }
 
     /// Frees the reader slots of dead processes.
@@ -162,13 +171,31 @@ impl Env {
     }
 }
 
-/// Takes a line of LMDB's list of readers, "process thread transaction", and keeps the oldest transaction.
+/// A snapshot that a reader holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The transaction whose state it shows.
+    pub transaction: u64,
+    /// Who holds it.
+    pub process: u32,
+}
+
+/// Takes a line of LMDB's list of readers, "process thread transaction", and keeps the oldest one.
 unsafe extern "C" fn note_reader(line: *const std::ffi::c_char, context: *mut std::ffi::c_void) -> c_int {
     // SAFETY: LMDB gives a string that ends in NUL, and the context of the call above.
-    let (line, oldest) = unsafe { (std::ffi::CStr::from_ptr(line), &mut *context.cast::<u64>()) };
-    let transaction = line.to_str().ok().and_then(|line| line.split_whitespace().nth(2)?.parse().ok());
-    *oldest = transaction.unwrap_or(u64::MAX).min(*oldest);
+    let (line, oldest) = unsafe { (std::ffi::CStr::from_ptr(line), &mut *context.cast::<Option<Snapshot>>()) };
+    if let Some(found) = line.to_str().ok().and_then(read_reader)
+        && oldest.is_none_or(|oldest| found.transaction < oldest.transaction)
+    {
+        *oldest = Some(found);
+    }
     0
+}
+
+fn read_reader(line: &str) -> Option<Snapshot> {
+    let mut words = line.split_whitespace();
+    let process = words.next()?.parse().ok()?;
+    Some(Snapshot { process, transaction: words.nth(1)?.parse().ok()? })
 }
 
 impl Drop for Env {
@@ -198,7 +225,7 @@ impl Reader {
             }
             other => other?,
         };
-        match Cursor::open(txn, &env.path) {
+        match Cursor::open(txn, &env.path, Some(Near::default())) {
             Ok(cursor) => Ok(Reader { txn, cursor, live: true }),
             Err(error) => {
                 // SAFETY: the transaction was begun above and nobody else knows it.
@@ -224,6 +251,7 @@ impl Reader {
     pub fn reset(&mut self) {
         if self.live {
             self.live = false;
+            self.cursor.forget();
             // SAFETY: the handle is valid; the cursor is not used until renewed.
             unsafe { ffi::mdb_txn_reset(self.txn) };
         }
@@ -295,15 +323,41 @@ impl Writer {
     /// Stores one entry.
     #[inline]
     pub fn put(&mut self, env: &Env, key: &[u8], value: &[u8]) -> Result<()> {
+        check(self.put_with(key, value, 0), &env.path)
+    }
+
+    /// Stores an entry whose key is behind all others, which takes no search. False, and nothing is stored, where the key
+    /// is not.
+    #[inline]
+    pub fn put_last(&mut self, env: &Env, key: &[u8], value: &[u8]) -> Result<bool> {
+        match self.put_with(key, value, ffi::MDB_APPEND) {
+            ffi::MDB_KEYEXIST => Ok(false),
+            code => check(code, &env.path).map(|()| true),
+        }
+    }
+
+    #[inline]
+    fn put_with(&mut self, key: &[u8], value: &[u8], flags: u32) -> c_int {
         let (mut k, mut v) = (val(key), val(value));
-        // SAFETY: LMDB reads both during the call only.
-        check(unsafe { ffi::mdb_put(self.txn, MAIN, &raw mut k, &raw mut v, 0) }, &env.path)
+        // SAFETY: the transaction is live, and LMDB reads both during the call only.
+        unsafe { ffi::mdb_put(self.txn, MAIN, &raw mut k, &raw mut v, flags) }
+    }
+
+    /// The cursor, where [`Writer::cursor`] has opened it.
+    #[inline]
+    pub fn open_cursor(&mut self) -> Option<&mut Cursor> {
+        self.cursor.as_mut()
+    }
+
+    /// Stores one entry behind all others, which fills pages to the brim.
+    pub fn append(&mut self, env: &Env, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.put_last(env, key, value)? { Ok(()) } else { Err(error(ffi::MDB_CORRUPTED, &env.path)) }
     }
 
     /// A cursor that sees the transaction's own writes; one is kept for the whole transaction.
     pub fn cursor(&mut self, env: &Env) -> Result<&mut Cursor> {
         if self.cursor.is_none() {
-            self.cursor = Some(Cursor::open(self.txn, &env.path)?);
+            self.cursor = Some(Cursor::open(self.txn, &env.path, None)?);
         }
         self.cursor.as_mut().ok_or_else(|| Error::Internal("a cursor went missing".to_owned()))
     }
@@ -313,10 +367,15 @@ impl Writer {
         self.close_cursor();
         let txn = std::mem::replace(&mut self.txn, ptr::null_mut());
         // SAFETY: the cursor is closed; the handle is given up to LMDB whatever it answers.
-        check(unsafe { ffi::mdb_txn_commit(txn) }, &env.path)
+        match unsafe { ffi::mdb_txn_commit(txn) } {
+            // LMDB says so too of a write that a full disk cut short.
+            libc::EIO if space::is_full(&env.path) => Err(Error::DiskFull { path: env.path.to_path_buf() }),
+            code => check(code, &env.path),
+        }
     }
 
-    fn close_cursor(&mut self) {
+    /// Closes the cursor, so that what is put next is searched for anew.
+    pub fn close_cursor(&mut self) {
         if let Some(mut cursor) = self.cursor.take() {
             cursor.close();
         }
@@ -337,6 +396,50 @@ impl Drop for Writer {
 pub struct Cursor {
     cursor: *mut ffi::MDB_cursor,
     path: Arc<Path>,
+    /// Where it stands, as far as that helps the next search; only for a snapshot, in which nothing moves.
+    near: Option<Near>,
+}
+
+/// The entry that a cursor shows, and the one before it where that is known. A search for what lies between them, or
+/// right behind, needs no way down from the root.
+#[derive(Clone, Copy, Default)]
+struct Near {
+    before: Option<Shown>,
+    here: Option<(Shown, Shown)>,
+    hope: Hope,
+}
+
+/// Bytes in the map, which stay there for as long as the snapshot is not reset.
+type Shown = *const [u8];
+
+fn show((key, value): Entry<'_>) -> (Shown, Shown) {
+    (key, value)
+}
+
+/// Whether to try what often succeeds and costs a little when it fails: after failures it is tried more and more seldom.
+#[derive(Clone, Copy, Default)]
+pub struct Hope {
+    pause: u8,
+    wait: u8,
+}
+
+impl Hope {
+    const LONGEST: u8 = 63;
+
+    /// Whether to try now.
+    #[inline]
+    pub fn tries(&mut self) -> bool {
+        let tries = self.wait == 0;
+        self.wait = self.wait.saturating_sub(1);
+        tries
+    }
+
+    /// Says what came of it.
+    #[inline]
+    pub fn learn(&mut self, succeeded: bool) {
+        self.pause = if succeeded { 0 } else { (self.pause * 2 + 1).min(Hope::LONGEST) };
+        self.wait = self.pause;
+    }
 }
 
 /// Where a cursor goes.
@@ -358,11 +461,11 @@ pub enum Step {
 pub type Entry<'a> = (&'a [u8], &'a [u8]);
 
 impl Cursor {
-    fn open(txn: *mut ffi::MDB_txn, path: &Arc<Path>) -> Result<Cursor> {
+    fn open(txn: *mut ffi::MDB_txn, path: &Arc<Path>, near: Option<Near>) -> Result<Cursor> {
         let mut cursor = ptr::null_mut();
         // SAFETY: the transaction is live.
         check(unsafe { ffi::mdb_cursor_open(txn, MAIN, &raw mut cursor) }, path)?;
-        Ok(Cursor { cursor, path: Arc::clone(path) })
+        Ok(Cursor { cursor, path: Arc::clone(path), near })
     }
 
     fn close(&mut self) {
@@ -376,6 +479,60 @@ impl Cursor {
     /// Goes a step and shows the entry there, or nothing when there is none.
     #[inline]
     pub fn go(&mut self, step: Step, key: &[u8]) -> Result<Option<Entry<'_>>> {
+        if let Some(near) = &self.near
+            && let (Step::Exact | Step::AtOrAfter, Some(_)) = (step, near.here)
+            && let Some(found) = self.look_near(key)?
+        {
+            let found = found.filter(|(shown, _)| matches!(step, Step::AtOrAfter) || *shown == key);
+            return Ok(found);
+        }
+        let found = self.step(step, key)?.map(show);
+        if let Some(near) = &mut self.near {
+            near.before = if let Step::Next = step { near.here.map(|(key, _)| key) } else { None };
+            near.here = found;
+        }
+        // SAFETY: shown just now by this cursor, which is borrowed for as long as what is answered.
+        Ok(found.map(|(key, value)| unsafe { (&*key, &*value) }))
+    }
+
+    /// The first entry at or after `key`, if it is the one shown now or the next one. The outer `None` says that it is
+    /// neither.
+    #[inline]
+    fn look_near<'a>(&mut self, key: &[u8]) -> Result<Option<Option<Entry<'a>>>> {
+        let Some(Near { before, here: Some((shown, value)), mut hope }) = self.near else { return Ok(None) };
+        // SAFETY: both were shown by the snapshot that this cursor still sees: `forget` comes before any other.
+        let (here, value) = unsafe { (&*shown, &*value) };
+        match key.cmp(here) {
+            Ordering::Equal => return Ok(Some(Some((here, value)))),
+            // SAFETY: as above.
+            Ordering::Less if before.is_some_and(|before| unsafe { &*before } < key) => {
+                return Ok(Some(Some((here, value))));
+            }
+            Ordering::Less => return Ok(None),
+            Ordering::Greater if !hope.tries() => {
+                self.near = Some(Near { before, here: Some((shown, value)), hope });
+                return Ok(None);
+            }
+            Ordering::Greater => {}
+        }
+        let moved = self.step(Step::Next, &[])?.map(show);
+        // SAFETY: as above.
+        let next: Option<Entry<'_>> = moved.map(|(key, value)| unsafe { (&*key, &*value) });
+        let found = next.is_none_or(|(next, _)| key <= next);
+        hope.learn(found);
+        self.near = Some(Near { before: Some(shown), here: moved, hope });
+        Ok(found.then_some(next))
+    }
+
+    /// Forgets where it stands: its snapshot ends.
+    fn forget(&mut self) {
+        if let Some(near) = &mut self.near {
+            (near.before, near.here) = (None, None);
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, step: Step, key: &[u8]) -> Result<Option<Entry<'_>>> {
         let operation = match step {
             // LMDB has no empty keys and refuses to look for one: nothing is there, and the first key follows it.
             Step::Exact if key.is_empty() => return Ok(None),
@@ -393,9 +550,20 @@ impl Cursor {
             match ffi::mdb_cursor_get(self.cursor, &raw mut k, &raw mut v, operation) {
                 0 => Ok(Some((slice(&k), slice(&v)))),
                 ffi::MDB_NOTFOUND => Ok(None),
-                code => Err(error(code, &self.path)),
+                code => {
+                    self.forget();
+                    Err(error(code, &self.path))
+                }
             }
         }
+    }
+
+    /// Stores one entry, sooner where the cursor stands near it, and stands on it then.
+    #[inline]
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let (mut k, mut v) = (val(key), val(value));
+        // SAFETY: the cursor belongs to a live write transaction; LMDB reads both during the call only.
+        check(unsafe { ffi::mdb_cursor_put(self.cursor, &raw mut k, &raw mut v, 0) }, &self.path)
     }
 
     /// Deletes the entry the cursor stands on; [`Step::Next`] then shows the one that followed it.

@@ -5,7 +5,8 @@
 //! writers wait for each other (see [`gate`]).
 //!
 //! What it does not promise. sled keeps new writes in memory and writes them out every flush interval: what returned
-//! before the last flush, or before [`Engine::sync`], survives a killed process, what came later may be gone. There are
+//! before the last flush, or before [`Engine::sync`], survives a killed process, what came later may be gone. With the
+//! durability `strict` each write is flushed before it returns. There are
 //! open reports of sled stores that do not open after an abrupt stop (spacejam/sled issues 1527 and 1533), and a store
 //! whose files were damaged may open with entries missing, since sled drops the records it cannot verify: keep backups, or
 //! use the engine `lmdb`. A second process gets [`Error::Locked`].
@@ -30,7 +31,7 @@ use std::time::Duration;
 use self::gate::Gate;
 use self::moments::Moments;
 use self::session::SledSession;
-use super::{Engine, Options, Session, Stats};
+use super::{Batch, Durability, Engine, Flow, Options, Range, Report, Session, Stats};
 use crate::error::{Error, Result};
 use crate::patience;
 
@@ -39,6 +40,8 @@ pub const FOLDER: &str = "sled";
 
 /// A store that this process has just closed is let go by sled's own threads a moment later.
 const CLOSING: Duration = Duration::from_secs(1);
+/// How many bytes of a backup go into one batch.
+const BACKUP_PIECE: usize = 1 << 20;
 /// How long between two looks.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -46,6 +49,8 @@ const LOOK: Duration = Duration::from_millis(10);
 pub struct Sled {
     moments: Arc<Moments>,
     gate: Arc<Gate>,
+    /// Whether each write is flushed before it returns.
+    strict: bool,
 }
 
 impl Sled {
@@ -70,7 +75,8 @@ impl Sled {
         });
         match (waited, opened) {
             (Ok(()), Some(db)) => {
-                Ok(Sled { moments: Arc::new(Moments::new(db, folder)), gate: Arc::new(Gate::default()) })
+                let strict = options.durability == Some(Durability::Strict);
+                Ok(Sled { moments: Arc::new(Moments::new(db, folder)), gate: Arc::new(Gate::default()), strict })
             }
             (Err(Error::Busy(_)) | Ok(()), _) => Err(failure::locked(path)),
             (Err(error), _) => Err(error),
@@ -94,11 +100,15 @@ impl Engine for Sled {
     }
 
     fn session(&self) -> Result<Box<dyn Session>> {
-        Ok(Box::new(SledSession::new(Arc::clone(&self.moments), Arc::clone(&self.gate))))
+        Ok(Box::new(SledSession::new(Arc::clone(&self.moments), Arc::clone(&self.gate), self.strict)))
     }
 
     fn sync(&self) -> Result<()> {
         self.moments.attempt(|db| db.flush().map(|_| ()))
+    }
+
+    fn durability(&self) -> Option<Durability> {
+        self.strict.then_some(Durability::Strict)
     }
 
     /// Counting the entries reads every one of them.
@@ -108,7 +118,28 @@ impl Engine for Sled {
                 entries: db.len() as u64,
                 disk_bytes: db.size_on_disk()?,
                 details: vec![("recovered", u64::from(db.was_recovered()))],
+                warnings: Vec::new(),
             })
         })
+    }
+
+    fn backup(&self, target: &Path, report: &mut Report<'_>) -> Result<()> {
+        let copy = Sled::open(target, &Options { engine: "sled".to_owned(), ..Options::default() })?;
+        let (mut from, mut to) = (self.session()?, copy.session()?);
+        let (mut batch, mut done, expected) = (Batch::new(), 0, self.stats()?.entries);
+        from.hold()?;
+        from.scan(Range::entries(&[], &[0xFF]), &mut |key, value| {
+            batch.put(key, value);
+            done += 1;
+            if batch.size() >= BACKUP_PIECE {
+                to.apply(&batch)?;
+                batch.clear();
+                report(done, expected.max(done))?;
+            }
+            Ok(Flow::Continue)
+        })?;
+        to.apply(&batch)?;
+        report(done, done)?;
+        copy.sync()
     }
 }

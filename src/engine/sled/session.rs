@@ -26,6 +26,7 @@ pub struct SledSession {
     transaction: Option<Transaction>,
     held: Option<Kept>,
     timeout: Option<Duration>,
+    strict: bool,
     /// The count of definitions that single writes are made for, where it matters.
     definitions: Option<u64>,
     /// Counts what changes only for this session: the writes of its transactions, and their end.
@@ -38,9 +39,9 @@ struct Transaction {
 }
 
 impl SledSession {
-    pub(super) fn new(moments: Arc<Moments>, gate: Arc<Gate>) -> SledSession {
+    pub(super) fn new(moments: Arc<Moments>, gate: Arc<Gate>, strict: bool) -> SledSession {
         let timeout = Some(Duration::from_secs(10));
-        SledSession { moments, gate, transaction: None, held: None, timeout, definitions: None, changed: 0 }
+        SledSession { moments, gate, transaction: None, held: None, timeout, strict, definitions: None, changed: 0 }
     }
 
     /// Goes through the gate for one write, if the definitions of indexes are those that it was made for.
@@ -50,6 +51,12 @@ impl SledSession {
             Some(count) if count != self.gate.definitions.load(Ordering::Relaxed) => Err(Error::Outdated),
             _ => Ok(pass),
         }
+    }
+
+    /// A write is done; it may have to be on the disk before it is told.
+    fn flushed(&self, written: Result<()>) -> Result<()> {
+        written?;
+        if self.strict { self.moments.attempt(|db| db.flush().map(drop)) } else { Ok(()) }
     }
 
     /// Runs `f` on what this session sees: its transaction, else the moment it holds, else the present.
@@ -193,7 +200,7 @@ impl Session for SledSession {
             return Ok(());
         }
         let _pass = self.enter()?;
-        self.moments.put(key, Some(value.into()))
+        self.flushed(self.moments.put(key, Some(value.into())))
     }
 
     fn apply(&mut self, batch: &Batch) -> Result<()> {
@@ -204,7 +211,7 @@ impl Session for SledSession {
         let _pass = self.enter()?;
         let mut changes = Changes::default();
         stage(&self.moments, batch, &mut changes)?;
-        self.moments.commit(&changes)
+        self.flushed(self.moments.commit(&changes))
     }
 
     fn update(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<()> {
@@ -221,7 +228,7 @@ impl Session for SledSession {
         let old = self.moments.read(|tree| tree.get(key))?;
         change(old.as_deref(), &mut next)?;
         check(&next)?;
-        self.moments.put(key, Some(next.into()))
+        self.flushed(self.moments.put(key, Some(next.into())))
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -238,7 +245,7 @@ impl Session for SledSession {
             return Err(Error::Transaction("no transaction is open".to_owned()));
         };
         self.changed += 1;
-        self.moments.commit(&transaction.changes)
+        self.flushed(self.moments.commit(&transaction.changes))
     }
 
     fn abort(&mut self) {

@@ -1,6 +1,7 @@
 // The bar chart of the five rates, as SVG made by script. It is drawn for the width it has, and again when that changes.
 
 import { svgElement } from '../../elements.mjs';
+import { gridLine, scaleFor, ticksOf } from './axis.mjs';
 import { numberOf, SECTIONS } from './sections.mjs';
 
 /** Pixels. Below NARROW the names stand above the bars instead of beside them. */
@@ -45,7 +46,7 @@ function chart(report, width) {
   const bars = SECTIONS.map((section, at) =>
     bar(section, report[section.name].rate, { left, top: at * row, narrow, perUnit: room / scale.end }),
   );
-  const grid = ticks(scale).map((tick) =>
+  const grid = ticksOf(scale).map((tick) =>
     gridLine(tick, left + (tick * room) / scale.end, height - AXIS_HEIGHT),
   );
   return svgElement(
@@ -90,38 +91,6 @@ function bar(section, rate, { left, top, narrow, perUnit }) {
       rate,
     ),
   );
-}
-
-/**
- * @param {number} value
- * @param {number} x
- * @param {number} bottom
- */
-function gridLine(value, x, bottom) {
-  const label = new Intl.NumberFormat('en-US', { notation: 'compact' }).format(value);
-  return svgElement(
-    'g',
-    { class: 'grid' },
-    svgElement('line', { x1: x, x2: x, y1: 0, y2: bottom }),
-    svgElement('text', { x, y: bottom + 18, 'text-anchor': value === 0 ? 'start' : 'middle' }, label),
-  );
-}
-
-/**
- * An axis from 0 to just past the highest rate, in steps of 1, 2 or 5 times a power of ten.
- *
- * @param {number} highest
- */
-function scaleFor(highest) {
-  const rough = Math.max(highest, 1) / 4;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? rough;
-  return { step, end: Math.max(highest, step) };
-}
-
-/** @param {{ step: number, end: number }} scale */
-function ticks({ step, end }) {
-  return Array.from({ length: Math.floor(end / step) + 1 }, (_, at) => at * step);
 }
 
 /** @param {import('./sections.mjs').Report} report */

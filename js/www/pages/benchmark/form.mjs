@@ -8,6 +8,17 @@ const DEFAULT_NAME = 'bmTest';
 const MOST_RECORDS = 10_000_000;
 const COMMON_NUMBERS = [100, 10_000, 100_000, 1_000_000];
 
+/** What each kind of run asks of the number of records. */
+const KINDS = {
+  run: { label: 'Number of records', fewest: 1, otherwise: '100', note: '1 to 10,000,000.' },
+  scale: {
+    label: 'Up to how many records',
+    fewest: 1000,
+    otherwise: '1000000',
+    note: '1,000 to 10,000,000. Each step of 1,000, 2,000, 5,000, 10,000 … is a run of its own.',
+  },
+};
+
 /** A text longer than this is sent, but not pictured while it is typed. */
 const LONGEST_PICTURED = 50_000;
 
@@ -47,8 +58,12 @@ export class BenchmarkForm {
     this.jsonNote = find(page, '#json-note', HTMLElement);
     this.jsonNoteText = this.jsonNote.textContent;
     this.numberNote = find(page, '#number-note', HTMLElement);
-    this.numberNoteText = this.numberNote.textContent;
-    this.addChoices(find(page, '#record-choices', HTMLElement), this.number, numberChoices());
+    this.numberLabel = find(page, 'label[for="number-of-records"]', HTMLLabelElement);
+    this.numberChoices = this.addChoices(
+      find(page, '#record-choices', HTMLElement),
+      this.number,
+      numberChoices(),
+    );
     this.addChoices(
       find(page, '#json-choices', HTMLElement),
       this.json,
@@ -59,6 +74,10 @@ export class BenchmarkForm {
       onSubmit();
     });
     this.form.addEventListener('input', () => this.update());
+    find(page, '#run-kinds', HTMLElement).addEventListener('change', () => {
+      this.number.value = KINDS[this.kind()].otherwise;
+      this.update();
+    });
     this.json.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) this.form.requestSubmit();
     });
@@ -73,20 +92,28 @@ export class BenchmarkForm {
    * @param {{ label: string, value: string }[]} choices
    */
   addChoices(place, field, choices) {
-    for (const { label, value } of choices) {
+    return choices.map(({ label, value }) => {
       const button = element('button', { type: 'button', class: 'choice' }, label);
       button.addEventListener('click', () => {
         field.value = value;
         this.update();
       });
       place.append(button);
-    }
+      return { button, value };
+    });
+  }
+
+  /** @returns {'run' | 'scale'} */
+  kind() {
+    return find(this.form, '#kind-scale', HTMLInputElement).checked ? 'scale' : 'run';
   }
 
   /** What the person typed, or undefined after saying what has to change. */
   read() {
     const documentName = this.documentName();
-    const noOfRecords = this.number.value.replaceAll(/[\s,_]/g, '') || '100';
+    const kind = this.kind();
+    const { fewest, otherwise } = KINDS[kind];
+    const noOfRecords = this.number.value.replaceAll(/[\s,_]/g, '') || otherwise;
     const count = /^\d{1,9}$/.test(noOfRecords) ? Number(noOfRecords) : 0;
     if (this.json.value.trim() === '') {
       return this.reject(
@@ -95,10 +122,11 @@ export class BenchmarkForm {
         "Give a document, for example {hello: 'world'}, or any text.",
       );
     }
-    if (count < 1 || count > MOST_RECORDS) {
-      return this.reject(this.number, this.numberNote, 'Give a whole number from 1 to 10,000,000.');
+    if (count < fewest || count > MOST_RECORDS) {
+      const range = `${fewest.toLocaleString('en-US')} to ${MOST_RECORDS.toLocaleString('en-US')}`;
+      return this.reject(this.number, this.numberNote, `Give a whole number from ${range}.`);
     }
-    return { documentName, json: this.json.value, noOfRecords: String(count) };
+    return { kind, documentName, json: this.json.value, noOfRecords: String(count) };
   }
 
   documentName() {
@@ -153,7 +181,10 @@ export class BenchmarkForm {
   /** After a change: earlier problems are forgotten, and the picture is drawn again. */
   update() {
     for (const field of [this.name, this.number, this.json]) field.removeAttribute('aria-invalid');
-    this.numberNote.textContent = this.numberNoteText;
+    const { label, note, fewest } = KINDS[this.kind()];
+    for (const { button, value } of this.numberChoices) button.hidden = Number(value) < fewest;
+    this.numberLabel.textContent = label;
+    this.numberNote.textContent = note;
     this.jsonNote.textContent = this.jsonNoteText;
     for (const note of [this.numberNote, this.jsonNote]) note.classList.remove('problem');
     this.picture.textContent = this.pictureText();

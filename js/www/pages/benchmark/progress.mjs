@@ -1,6 +1,7 @@
 // Shows how far a run is: a bar over all sections, the section at work, and words for screen readers now and then.
 
 import { element, find } from '../../elements.mjs';
+import { lineLegend, showLines } from './line-chart.mjs';
 import { SECTIONS } from './sections.mjs';
 
 /** Screen readers hear of a new section, and of each such part of one; more often would be noise. */
@@ -21,6 +22,16 @@ export class ProgressView {
     this.spoken = find(page, '#progress-spoken', HTMLElement);
     this.cancel = find(page, '#cancel', HTMLButtonElement);
     this.cancel.addEventListener('click', onCancel);
+    this.live = find(page, '#scale-live', HTMLElement);
+    find(page, '#scale-live-legend', HTMLElement).append(...lineLegend());
+    /** The points of a scale run so far. @type {import('./sections.mjs').Point[]} */
+    this.points = [];
+    this.most = 0;
+    this.lines = showLines(
+      find(page, '#scale-live-canvas', HTMLElement),
+      () => [this.points],
+      () => this.most,
+    );
     this.phases = SECTIONS.map(({ title }) => element('li', {}, title));
     find(page, '#progress-phases', HTMLOListElement).append(...this.phases);
     this.lastSpoken = '';
@@ -28,8 +39,16 @@ export class ProgressView {
     this.opening = undefined;
   }
 
-  /** @param {string} title */
-  open(title) {
+  leave() {
+    this.close();
+    this.lines.stop();
+  }
+
+  /** @param {string} title @param {'run' | 'scale'} kind @param {number} records */
+  open(title, kind, records) {
+    this.most = records;
+    this.live.hidden = kind !== 'scale';
+    this.points = [];
     find(this.panel, '#progress-title', HTMLElement).textContent = title;
     this.cancel.disabled = false;
     this.lastSpoken = '';
@@ -55,18 +74,26 @@ export class ProgressView {
     this.panel.focus();
   }
 
-  /** @param {{ phase: string, done: number, total: number }} progress */
-  update({ phase, done, total }) {
+  /** @param {import('../../api.mjs').Progress} progress */
+  update({ phase, done, total, step, steps, part: share, points }) {
+    if (points && points.length !== this.points.length) {
+      this.points = points;
+      this.lines.draw();
+    }
     const at = SECTIONS.findIndex(({ name }) => name === phase);
     if (at < 0) {
       this.say('Clearing the global', phase);
       return;
     }
     const part = total > 0 ? done / total : 0;
-    this.bar.value = (at + part) / SECTIONS.length;
+    const ofStep = (at + part) / SECTIONS.length;
+    this.bar.value = share ? share.before + share.now * ofStep : ofStep;
     this.markPhases(at);
     const records = `${done.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} records`;
-    this.say(`${SECTIONS[at].title}: ${records}`, `${phase} ${Math.floor(part / SPOKEN_STEP)}`);
+    if (step === undefined)
+      this.say(`${SECTIONS[at].title}: ${records}`, `${phase} ${Math.floor(part / SPOKEN_STEP)}`);
+    else if (step === 0) this.say('Warming up', 'warm-up');
+    else this.say(`Step ${step} of ${steps}. ${SECTIONS[at].title}: ${records}`, `step ${step}`);
   }
 
   /**

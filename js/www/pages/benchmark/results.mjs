@@ -1,31 +1,30 @@
 // The results of a benchmark, in a pop-up: the chart of the rates, and a card for each section with its call counts to open.
 
-import { copyOf, element, find } from '../../elements.mjs';
+import { element } from '../../elements.mjs';
 import { showChart } from './chart.mjs';
+import { downloadButtons } from './download.mjs';
+import { openResults } from './results-dialog.mjs';
+import { showScale } from './scale-results.mjs';
 import { CALLS, numberOf, SECTIONS } from './sections.mjs';
 
-/**
- * @param {import('./sections.mjs').Report} report
- * @param {string} documentName
- */
-export function showResults(report, documentName) {
-  const dialog = find(copyOf('results-template'), 'dialog', HTMLDialogElement);
-  find(dialog, '#results-subtitle', HTMLElement).append(
-    `${report.set.noOfRecords} ${report.set.noOfRecords === '1' ? 'record' : 'records'} in `,
-    element('code', {}, `^${documentName}`),
-    ', each read back and compared.',
-  );
-  find(dialog, '#results-sections', HTMLElement).append(...SECTIONS.map((section) => card(section, report)));
-  document.body.append(dialog);
-  dialog.showModal();
-  const stopDrawing = showChart(find(dialog, '#chart-canvas', HTMLElement), report);
-  find(dialog, '[data-action="close"]', HTMLButtonElement).addEventListener('click', () => dialog.close());
-  dialog.addEventListener('click', (event) => {
-    if (event.target === dialog) dialog.close();
-  });
-  dialog.addEventListener('close', () => {
-    stopDrawing();
-    dialog.remove();
+/** Shows a run of either kind. @param {import('./sections.mjs').Run} run */
+export function showRun(run) {
+  if (run.kind === 'scale') return showScale(run);
+  const report = /** @type {import('./sections.mjs').Report} */ (run.report);
+  openResults({
+    title: 'Results',
+    subtitle: [
+      `${report.set.noOfRecords} ${report.set.noOfRecords === '1' ? 'record' : 'records'} in `,
+      element('code', {}, `^${run.options.documentName}`),
+      ', each read back and compared.',
+    ],
+    legend: [
+      element('span', { class: 'key per-node' }, 'a call per node'),
+      element('span', { class: 'key one-call' }, 'one call per document'),
+    ],
+    draw: (place) => showChart(place, report),
+    sections: SECTIONS.map((section) => card(section, report)),
+    downloads: (chart) => downloadButtons('caretdb-benchmark', () => [run], chart),
   });
 }
 

@@ -5,6 +5,16 @@
  * @typedef {{ noOfRecords: string, totalTime: string, rate: string, dbxCounts: DbxCounts }} Section
  * @typedef {'set' | 'get' | 'get_q' | 'document_set' | 'document_get'} SectionName
  * @typedef {Record<SectionName, Section>} Report
+ *
+ * @typedef {{ records: number, rates: Record<SectionName, number> }} Point records a second, at one number of records
+ *
+ * @typedef {object} Run a run that has its figures
+ * @property {number} [id] in the history
+ * @property {'run' | 'scale'} kind
+ * @property {string} made
+ * @property {{ processor: string, cores: number, system: string, runtime: string, server: string, caretdb: string, engine: string, durability: string }} [machine]
+ * @property {{ documentName: string, noOfRecords: number }} options
+ * @property {Report | { kind: 'scale', points: Point[] }} report
  */
 
 /**
@@ -67,4 +77,16 @@ export const CALLS = [
  */
 export function numberOf(figure) {
   return Number(figure.replaceAll(',', ''));
+}
+
+/**
+ * The rates of a run of either kind.
+ *
+ * @param {Run} run
+ * @returns {Point[]}
+ */
+export function pointsOf({ report, options }) {
+  if ('points' in report) return /** @type {Point[]} */ (report.points);
+  const rates = SECTIONS.map(({ name }) => [name, numberOf(report[name].rate)]);
+  return [{ records: options.noOfRecords, rates: Object.fromEntries(rates) }];
 }

@@ -1,0 +1,7 @@
+//! What the fuzzer does with each input: see `checks::values`.
+#![no_main]
+
+#[path = "../checks.rs"]
+mod checks;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| checks::values(data));
