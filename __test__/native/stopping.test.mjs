@@ -35,8 +35,8 @@ for (const engine of ENGINES) {
 
     it('by its own process.exit() does the same', async () => {
       const db = openNew();
-      const { worker } = await startNeighbour('exitInTransaction', db.path, { engine });
-      await once(worker, 'exit');
+      const { end } = await startNeighbour('exitInTransaction', db.path, { engine });
+      await end();
       db.global('Neighbour').set('mine', 'x');
       assert.deepEqual([...db.global('Neighbour').keys()], ['mine']);
       assert.equal(db.global('Neighbour').lockFor(5, 'lock'), true);

@@ -3,25 +3,22 @@
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { open } from 'caretdb';
 import { newFolder } from '../mg-dbx/store.mjs';
+import { hear } from '../runner/heard.mjs';
 import { contents, Replica, until } from './replica.mjs';
 
 const WRITER = fileURLToPath(new URL('./fixtures/writer.mjs', import.meta.url));
 const WATCHER = fileURLToPath(new URL('./fixtures/watcher.mjs', import.meta.url));
 
 /** @param {string} path @param {number} seed @param {number} steps */
-const startWriter = (path, seed, steps) => fork(WRITER, [path, String(seed), String(steps)]);
-
-/** @param {import('node:events').EventEmitter} neighbour that has begun, and answers once */
-async function answerOf(neighbour) {
-  const [answer] = await once(neighbour, 'message');
-  return answer;
+function startWriter(path, seed, steps) {
+  const writer = fork(WRITER, [path, String(seed), String(steps)]);
+  return { writer, ...hear(writer) };
 }
 
 describe('watchers in several threads and processes', () => {
@@ -30,23 +27,21 @@ describe('watchers in several threads and processes', () => {
     const db = open(path, { logLimit: 8 << 20 });
     const replica = new Replica();
     const watcher = db.watch(replica.apply);
-    const others = [new Worker(WATCHER, { workerData: { path } }), fork(WATCHER, [path])];
-    for (const other of others) assert.equal(await answerOf(other), 'begun');
+    const others = [new Worker(WATCHER, { workerData: { path } }), fork(WATCHER, [path])].map(hear);
+    for (const { next } of others) assert.equal(await next(), 'begun');
     for (let round = 0; round < 4; round++) {
       const writers = [1, 2, 3].map((number) => startWriter(path, round * 10 + number, 100_000));
-      await Promise.all(writers.map((writer) => once(writer, 'message')));
+      for (const { next } of writers) assert.equal(await next(), 'begun');
       await sleep(150);
-      for (const writer of writers) {
+      for (const { writer, end } of writers) {
         writer.kill('SIGKILL');
-        await once(writer, 'exit');
+        assert.equal(await end(), 'SIGKILL');
       }
     }
-    const last = startWriter(path, 99, 50);
-    const [status] = await once(last, 'exit');
-    assert.equal(status, 0);
-    const answers = others.map(answerOf);
+    assert.equal(await startWriter(path, 99, 50).end(), 0);
     db.global('End').set(true);
-    for (const { isSame, told, lost } of await Promise.all(answers)) {
+    for (const { next } of others) {
+      const { isSame, told, lost } = await next();
       assert.equal(lost, 0);
       assert.equal(isSame, true);
       assert.ok(told > 200, `${told} changes are too few to say anything`);
@@ -63,11 +58,12 @@ describe('watchers in several threads and processes', () => {
     const db = open(path);
     const worker = new Worker(WATCHER, { workerData: { path } });
     const child = fork(WATCHER, [path]);
-    await Promise.all([answerOf(worker), answerOf(child)]);
+    const [inThread, inProcess] = [hear(worker), hear(child)];
+    assert.deepEqual([await inThread.next(), await inProcess.next()], ['begun', 'begun']);
     for (let number = 0; number < 1000; number++) db.global('A').set(number, 'x');
     await worker.terminate();
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    assert.equal(await inProcess.end(), 'SIGKILL');
     for (let number = 0; number < 1000; number++) db.global('A').set(number, 'y');
     const replica = new Replica();
     db.watch('A', [7], replica.apply);
