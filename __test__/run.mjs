@@ -5,9 +5,11 @@
 //   npm test -- key documents         files whose path contains one of the words
 //   npm test -- --runtime=bun         one runtime: this, node or bun
 //
-// What is long and the same on every runtime is whole on the first one; the others have CARETDB_TEST_SAMPLE=true.
+// Two files run at a time where there are two cores. What is long and the same on every runtime is whole on the first one;
+// the others have CARETDB_TEST_SAMPLE=true.
 
 import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -37,12 +39,12 @@ async function main(choice, words) {
   const files = testFiles().filter(
     (file) => words.length === 0 || words.some((word) => relative(root, file).includes(word)),
   );
-  return sum(
-    chooseRuntimes(choice).map((runtime, number) => {
-      if (number > 0) process.env.CARETDB_TEST_SAMPLE = 'true';
-      return runOn(runtime, files);
-    }),
-  );
+  const all = [];
+  for (const [number, runtime] of chooseRuntimes(choice).entries()) {
+    if (number > 0) process.env.CARETDB_TEST_SAMPLE = 'true';
+    all.push(await runOn(runtime, files));
+  }
+  return sum(all);
 }
 
 /**
@@ -94,9 +96,9 @@ function chooseRuntimes(choice) {
 /**
  * @param {import('./runner/runtimes.mjs').Runtime | import('./runner/runtimes.mjs').MissingRuntime} runtime
  * @param {string[]} files
- * @returns {import('./runner/suite.mjs').Counts}
+ * @returns {Promise<import('./runner/suite.mjs').Counts>}
  */
-function runOn(runtime, files) {
+async function runOn(runtime, files) {
   console.log(`\n=== ${runtime.title} ===`);
   if (runtime.path === undefined) {
     console.log(`SKIPPED ${runtime.title}: ${runtime.skip}`);
@@ -107,7 +109,7 @@ function runOn(runtime, files) {
   }
   const own = files.filter((file) => runtime.kind === 'node' || !drivenFromNode(file));
   if (own.length === 0) return { passed: 0, failed: 0, skipped: 0 };
-  const counts = runSuite(runtime, own, { cwd: root });
+  const counts = await runSuite(runtime, own, { cwd: root, atOnce: Math.min(2, availableParallelism()) });
   console.log(
     `${runtime.title}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
   );

@@ -32,16 +32,14 @@ function filesOf(room, engine) {
 for (const engine of /** @type {const} */ (['sled', 'postgres'])) {
   describe(`the suites of all faces on ${engine}`, { skip: missing(engine) }, () => {
     for (const room of ['glsdb', 'mg-dbx']) {
-      it(room, () => {
+      it(room, async () => {
         const { url } = newStore(engine);
         const before = { ...process.env };
         process.env.CARETDB_TEST_ENGINE = engine;
         if (url !== undefined) process.env.CARETDB_TEST_POSTGRES = url.replace(/\?.*/, '');
         // What a runner tells its files would make the inner one report to it.
         delete process.env.NODE_TEST_CONTEXT;
-        const { passed, failed } = runSuite(currentRuntime(), filesOf(room, engine), {
-          cwd: root,
-        });
+        const { passed, failed } = await runSuite(currentRuntime(), filesOf(room, engine), { cwd: root });
         for (const name of ['CARETDB_TEST_ENGINE', 'CARETDB_TEST_POSTGRES', 'NODE_TEST_CONTEXT']) {
           if (before[name] === undefined) delete process.env[name];
           else process.env[name] = before[name];

@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
@@ -25,9 +26,12 @@ export function debianProgram(wanted) {
     if (isExecutable(named)) return { path: named, skip: false };
     return missing(`${variable} is ${named}, which is not a program`);
   }
+  const mayInstall = process.env.CI === 'true' && process.getuid?.() === 0;
+  // A package that another file's test is installing has its program before it has all that the program needs.
+  if (mayInstall) alone('true');
   const present = firstProgram(wanted.programs);
   if (present) return { path: present, skip: false };
-  if (process.env.CI !== 'true' || process.getuid?.() !== 0) {
+  if (!mayInstall) {
     const hint = variable ? `, or name one in ${variable}` : '';
     return missing(`needs ${wanted.programs[0]}: apt-get install ${name}${hint}`);
   }
@@ -112,11 +116,20 @@ function aptInstall(name) {
  */
 function aptGet(...args) {
   // Another apt-get on the machine is waited for; a question on the terminal would wait for ever.
-  const result = spawnSync('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+  const result = alone('apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300', ...args);
+  if (result.error) return `apt-get: ${result.error.message}`;
+  if (result.status !== 0) return `apt-get ${args.join(' ')} failed: ${result.stderr.trim()}`;
+}
+
+/**
+ * Runs a program while no other test does so.
+ *
+ * @param {string[]} command
+ */
+function alone(...command) {
+  return spawnSync('flock', [join(tmpdir(), 'caretdb-installing'), ...command], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
   });
-  if (result.error) return `apt-get: ${result.error.message}`;
-  if (result.status !== 0) return `apt-get ${args.join(' ')} failed: ${result.stderr.trim()}`;
 }

@@ -1,8 +1,9 @@
 // Runs test files on one runtime and counts what happened. The counts come from the runtimes' machine-readable reports,
 // never from what tests print.
 
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,21 +18,22 @@ const fileLimit = 20 * 60 * 1000;
  */
 
 /**
- * Runs test files, one after the other, each in a process of its own, and shows their output.
+ * Runs test files, each in a process of its own, and shows their output.
  *
  * @param {{ kind: 'node' | 'bun', path: string }} runtime
  * @param {string[]} files absolute paths of test files
- * @param {{ cwd: string, quiet?: boolean }} options `cwd`: the folder they run in; `quiet`: hide what they print
- * @returns {Counts} a file without a test, or one whose process dies, is at least one failure
+ * @param {{ cwd: string, quiet?: boolean, atOnce?: number }} options `cwd`: the folder they run in; `quiet`: hide what they
+ *   print; `atOnce`: how many run at a time, default 1
+ * @returns {Promise<Counts>} a file without a test, or one whose process dies, is at least one failure
  *
  * @example
- * const { failed } = runSuite({ kind: 'node', path: process.execPath }, [file], { cwd: root });
+ * const { failed } = await runSuite({ kind: 'node', path: process.execPath }, [file], { cwd: root });
  */
-export function runSuite(runtime, files, options) {
+export async function runSuite(runtime, files, { cwd, quiet = false, atOnce = 1 }) {
   const folder = mkdtempSync(join(tmpdir(), 'caretdb-run-'));
   try {
     const run = runtime.kind === 'bun' ? runOnBun : runOnNode;
-    return run(runtime.path, files, { ...options, report: join(folder, 'report') });
+    return await run(runtime.path, files, { cwd, quiet, atOnce, folder });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -52,21 +54,34 @@ export function sum(all) {
 }
 
 /**
+ * @typedef {{ cwd: string, quiet: boolean, atOnce: number, folder: string }} Settings `folder`: for reports
+ */
+
+/**
  * @param {string} path
  * @param {string[]} files
- * @param {{ cwd: string, quiet?: boolean, report: string }} options
- * @returns {Counts}
+ * @param {Settings} settings
+ * @returns {Promise<Counts>}
  */
-function runOnNode(path, files, { cwd, quiet, report }) {
+async function runOnNode(path, files, { cwd, quiet, atOnce, folder }) {
+  const report = join(folder, 'report');
   const reporters = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
   reporters.push(`--test-reporter=${tallyReporter}`, `--test-reporter-destination=${report}`);
-  const args = ['--test', '--test-concurrency=1', `--test-timeout=${fileLimit}`, ...reporters, ...files];
-  const status = run(path, args, { cwd, quiet, timeout: files.length * fileLimit });
+  const limits = [`--test-concurrency=${atOnce}`, `--test-timeout=${fileLimit}`];
+  const show = quiet ? 'ignore' : 'inherit';
+  const ending = await run(path, ['--test', ...limits, ...reporters, ...files], {
+    cwd,
+    limit: files.length * fileLimit,
+    show,
+  });
   const text = existsSync(report) ? readFileSync(report, 'utf8') : '';
-  if (!text) return { passed: 0, failed: 1, skipped: 0 };
+  if (!text) {
+    if (!quiet) console.log(`the tests ended with ${ending}`);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
   const { empty, ...counts } = JSON.parse(text);
   if (!quiet) for (const file of empty) console.log(`${file} holds no test`);
-  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  if (ending !== 0 && counts.failed === 0) counts.failed = 1;
   return counts;
 }
 
@@ -75,28 +90,51 @@ function runOnNode(path, files, { cwd, quiet, report }) {
  *
  * @param {string} path
  * @param {string[]} files
- * @param {{ cwd: string, quiet?: boolean, report: string }} options
- * @returns {Counts}
+ * @param {Settings} settings
+ * @returns {Promise<Counts>}
  */
-function runOnBun(path, files, { cwd, quiet, report }) {
-  const say = quiet ? () => {} : console.log;
-  return sum(
-    files.map((file) => {
-      rmSync(report, { force: true });
-      const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
-      const args = ['test', `--timeout=${fileLimit}`, ...reporter, file];
-      const status = run(path, args, { cwd, quiet, timeout: fileLimit });
-      const counts = readJunit(existsSync(report) ? readFileSync(report, 'utf8') : '');
-      if (counts.passed + counts.failed + counts.skipped === 0) {
-        say(`${relative(cwd, file)} ${status === 0 ? 'holds no test' : `failed as a whole (${status})`}`);
-        counts.failed = 1;
-      } else if (status !== 0 && counts.failed === 0) {
-        say(`${relative(cwd, file)} ended with status ${status}`);
-        counts.failed = 1;
-      }
-      return counts;
-    }),
-  );
+async function runOnBun(path, files, { cwd, quiet, atOnce, folder }) {
+  const left = [...files.entries()];
+  /** @type {Counts[]} */
+  const all = [];
+  const runNext = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [number, file] = next;
+      const { counts, output } = await runFileOnBun(path, file, {
+        cwd,
+        report: join(folder, String(number)),
+      });
+      all.push(counts);
+      if (!quiet) process.stdout.write(output);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, runNext));
+  return sum(all);
+}
+
+/**
+ * @param {string} path
+ * @param {string} file
+ * @param {{ cwd: string, report: string }} where
+ * @returns {Promise<{ counts: Counts, output: string }>} the output as one text, so that what two files print is not mixed
+ */
+async function runFileOnBun(path, file, { cwd, report }) {
+  const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
+  const args = ['test', `--timeout=${fileLimit}`, ...reporter, file];
+  // Into a file and not through a pipe, which a process that the tests left behind would hold open.
+  const printed = openSync(`${report}.txt`, 'w+');
+  const ending = await run(path, args, { cwd, limit: fileLimit, show: printed });
+  let output = readFileSync(`${report}.txt`, 'utf8');
+  closeSync(printed);
+  const counts = readJunit(existsSync(report) ? readFileSync(report, 'utf8') : '');
+  if (counts.passed + counts.failed + counts.skipped === 0) {
+    output += `${relative(cwd, file)} ${ending === 0 ? 'holds no test' : `failed as a whole (${ending})`}\n`;
+    counts.failed = 1;
+  } else if (ending !== 0 && counts.failed === 0) {
+    output += `${relative(cwd, file)} ended with ${ending}\n`;
+    counts.failed = 1;
+  }
+  return { counts, output };
 }
 
 /**
@@ -114,20 +152,26 @@ function readJunit(xml) {
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {{ cwd: string, quiet?: boolean, timeout: number }} options
- * @returns {number | NodeJS.Signals | null} the exit status, or the signal that ended it
+ * @param {{ cwd: string, limit: number, show: 'inherit' | 'ignore' | number }} options `limit`: milliseconds, after which it is
+ *   killed; `show`: where its output goes
+ * @returns {Promise<number | string>} the exit status, or what ended it or kept it from starting
  */
-function run(program, args, { cwd, quiet, timeout }) {
+async function run(program, args, { cwd, limit, show }) {
   const env = { ...process.env };
   delete env.NODE_TEST_CONTEXT; // a test that runs tests would otherwise report to the outer run
   delete env.CARETDB_PATH; // a developer's own store is no place for tests
-  const { status, signal, error } = spawnSync(program, args, {
-    cwd,
-    env,
-    timeout,
-    killSignal: 'SIGKILL',
-    stdio: ['ignore', quiet ? 'ignore' : 'inherit', quiet ? 'ignore' : 'inherit'],
-  });
-  if (error) console.log(`${program}: ${error.message}`);
-  return status ?? signal;
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', show, show] });
+  let late = '';
+  const timer = setTimeout(() => {
+    late = ` after ${limit / 60_000} minutes`;
+    child.kill('SIGKILL');
+  }, limit);
+  try {
+    const [status, signal] = await once(child, 'exit');
+    return status ?? `${signal}${late}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(timer);
+  }
 }
