@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from '../../js/index.mjs';
+import { ENGINES } from '../real/engines.mjs';
 import { onBothServers } from './both.mjs';
 
 /** @param {Uint8Array | string} bytes */
@@ -17,7 +18,7 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 /** Sizes on both sides of what decides where bytes go: nothing, one node, several, a file of several pieces. */
 const SIZES = [0, 1, 9_500, 65_536, 65_537, 524_288, 524_289, 3_000_001];
 
-for (const engine of ['lmdb', 'sled']) {
+for (const engine of ENGINES) {
   onBothServers(
     `attachments on ${engine}`,
     (site) => {
@@ -372,6 +373,7 @@ for (const engine of ['lmdb', 'sled']) {
         }
       });
     },
-    ['--engine', engine],
+    [],
+    engine,
   );
 }

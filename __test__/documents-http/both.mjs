@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
+import { missing, newUrl } from '../real/engines.mjs';
 import { ask, SERVERS, startProgram, temporaryFolder } from '../servers/programs.mjs';
 
 export { ask };
@@ -10,7 +11,7 @@ export { ask };
  * @typedef {import('../servers/programs.mjs').Answer} Answer
  *
  * @typedef {object} Site a server of one of the two kinds
- * @property {string} folder its store
+ * @property {string} folder its store, where that is in a folder
  * @property {number} port
  * @property {(method: string, path: string, options?: Parameters<typeof ask>[3]) => Promise<Answer>} ask
  * @property {() => string} output what the server has printed
@@ -20,10 +21,11 @@ export { ask };
  * @param {string} what
  * @param {(site: Site) => void} suite defines the tests; what it gets is filled in before they run
  * @param {string[]} [args] of the server
+ * @param {import('../real/engines.mjs').Engine} [engine] of the store
  */
-export function onBothServers(what, suite, args = []) {
+export function onBothServers(what, suite, args = [], engine = 'lmdb') {
   for (const { name, runtime, program, skip } of SERVERS) {
-    describe(`${what}, ${name}`, { skip: skip !== false }, () => {
+    describe(`${what}, ${name}`, { skip: skip || missing(engine) }, () => {
       /** @type {import('../servers/programs.mjs').Program} */
       let server;
       const folder = temporaryFolder();
@@ -35,7 +37,9 @@ export function onBothServers(what, suite, args = []) {
         output: () => server.output(),
       };
       before(async () => {
-        const line = [program, 'false', '2', '--port', '0', '--data', folder.path, ...args];
+        const data =
+          engine === 'postgres' ? ['--data', newUrl()] : ['--data', folder.path, '--engine', engine];
+        const line = [program, 'false', '2', '--port', '0', ...data, ...args];
         server = await startProgram(runtime, line);
         site.port = server.port;
       });

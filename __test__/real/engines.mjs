@@ -3,7 +3,7 @@
 import { newFolder } from '../mg-dbx/store.mjs';
 import { newUrls, skip } from './postgres.mjs';
 
-const newUrl = skip ? undefined : await newUrls();
+const nextUrl = skip ? undefined : await newUrls();
 
 /** @typedef {'lmdb' | 'sled' | 'postgres'} Engine */
 
@@ -15,7 +15,13 @@ export function missing(engine) {
   return engine === 'postgres' && skip;
 }
 
+/** @returns {string} the URL of a new store on a server */
+export function newUrl() {
+  if (nextUrl === undefined) throw new Error(`no PostgreSQL: ${skip}`);
+  return nextUrl();
+}
+
 /** @param {Engine} engine @returns {import('caretdb').OpenOptions} what opens a new store, which goes away with the file */
 export function newStore(engine) {
-  return engine === 'postgres' ? { engine, url: newUrl?.() } : { engine, path: newFolder() };
+  return engine === 'postgres' ? { engine, url: newUrl() } : { engine, path: newFolder() };
 }

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asOne } from '../as-one.mjs';
-import { CHUNK, fileOf, filesFolder, keepsFiles, ownNode, uploadsFolder } from './layout.mjs';
+import { CHUNK, fileOf, filesFolder, keepsFiles, ownNode, partialOf, uploadsFolder } from './layout.mjs';
 import { entriesOf, Records } from './records.mjs';
 import { underWay } from './uploads.mjs';
 
@@ -72,28 +72,11 @@ class Collector {
     if (this.steps % PAUSE === 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Every reference. @returns {Generator<[collection: string, id: string, name: string, text: string]>} */
-  *references() {
-    const { names } = this.records;
-    /** @type {string | undefined} */
-    let behind;
-    for (;;) {
-      const kind = behind === undefined ? 0 : 2;
-      /** @type {any[]} */
-      const page = names.scan(undefined, 2, 128, false, behind, kind, undefined, 0, true, undefined);
-      for (let at = 0; at < page.length; at += 3) {
-        const [collection, id, name] = page[at];
-        yield [collection, id, name, page[at + 1]];
-      }
-      if (page.length < 128 * 3) return;
-      behind = page[page.length - 1];
-    }
-  }
-
   /** Drops the attachments of documents that were deleted by other means. @returns {Promise<number>} */
   async forgetDocuments() {
     let forgotten = 0;
-    for (const [collection, id, name] of this.references()) {
+    for (const { owner } of this.records.all()) {
+      const [collection, id, name] = owner;
       await this.pause();
       if (this.records.hasDocument(collection, id)) continue;
       asOne(this.server, () => {
@@ -167,7 +150,7 @@ class Collector {
   /** @param {string} key */
   async removeStray(key) {
     if (this.files) {
-      await rm(join(uploadsFolder(this.store), key), { force: true });
+      await rm(partialOf(this.store, key), { force: true });
       await rm(fileOf(this.store, key), { force: true });
     }
     await this.records.bytes.deleteLater(key);
@@ -188,17 +171,20 @@ async function namesIn(folder) {
 /**
  * Checks every attachment: its bytes are there, as many as there were, with the same hash. It reads all of them.
  * @param {any} server a connection
+ * @param {(bytes: number) => void} [report] told how many were read, after each attachment
  * @returns {Promise<Verified>}
  */
-export async function verify(server) {
+export async function verify(server, report = () => {}) {
   const collector = new Collector(server);
   /** @type {Verified} */
   const verified = { attachments: 0, bytes: 0, problems: [], strays: [] };
-  for (const [collection, id, name, text] of collector.references()) {
+  for (const { owner, text } of collector.records.all()) {
+    const [collection, id, name] = owner;
     const attachment = JSON.parse(text);
     verified.attachments += 1;
     verified.bytes += attachment.size;
-    const problem = await problemOf(collector, [collection, id, name], attachment);
+    const problem = await problemOf(collector, owner, attachment);
+    report(verified.bytes);
     // What was replaced while it was read is no problem.
     if (problem === undefined || collector.records.names.get(collection, id, name) !== text) continue;
     verified.problems.push({ collection, id, name, problem });

@@ -33,6 +33,11 @@ export function uploadsFolder(store) {
   return join(store, 'uploads');
 }
 
+/** @param {string} store its folder @param {string} key @returns {string} the file while its bytes arrive */
+export function partialOf(store, key) {
+  return join(uploadsFolder(store), key);
+}
+
 /** @param {string} store its folder */
 export function filesFolder(store) {
   return join(store, 'attachments');

@@ -107,6 +107,23 @@ export class Records {
   }
 
   /**
+   * Every attachment, also those of documents that are gone.
+   * @returns {Generator<{owner: [collection: string, id: string, name: string], text: string}>} `text` is what the node holds
+   */
+  *all() {
+    /** @type {string | undefined} */
+    let behind;
+    for (;;) {
+      const kind = behind === undefined ? 0 : PLACE;
+      /** @type {any[]} */
+      const page = this.names.scan(undefined, 2, PAGE, false, behind, kind, undefined, 0, true, undefined);
+      for (let at = 0; at < page.length; at += 3) yield { owner: page[at], text: page[at + 1] };
+      if (page.length < PAGE * 3) return;
+      behind = page[page.length - 1];
+    }
+  }
+
+  /**
    * Gives bytes to a name; what it had before is dropped.
    * @param {string} collection
    * @param {string} id

@@ -6,7 +6,7 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addon } from '../addon.mjs';
 import { systemFailure } from '../failure.mjs';
-import { CHUNK, fileOf, SMALL, uploadsFolder } from './layout.mjs';
+import { CHUNK, fileOf, partialOf, SMALL } from './layout.mjs';
 
 /**
  * @typedef {object} Place where bytes go
@@ -54,7 +54,7 @@ const goOn = () => true;
 
 /** @param {Place} place @param {string} key @returns {Promise<Writer>} */
 async function fileWriter({ store, durable }, key) {
-  const partial = `${uploadsFolder(store)}/${key}`;
+  const partial = partialOf(store, key);
   const file = fileOf(store, key);
   /** @param {any} error @returns {never} */
   const fail = (error) => {
@@ -96,6 +96,15 @@ function nodeWriter({ writeChunk, removeChunks }, key) {
     async finish() {},
     abandon: () => removeChunks(key),
   };
+}
+
+/**
+ * @param {Place} place
+ * @param {string} key of bytes that are not there yet
+ * @returns {Promise<Writer>}
+ */
+export async function writerOf(place, key) {
+  return place.files ? fileWriter(place, key) : nodeWriter(place, key);
 }
 
 /** One stretch of bytes on its way. */
@@ -156,9 +165,7 @@ export class Upload {
     underWay.add(this.key);
     try {
       await this.place.lock(this.key);
-      this.writer = this.place.files
-        ? await fileWriter(this.place, this.key)
-        : nodeWriter(this.place, this.key);
+      this.writer = await writerOf(this.place, this.key);
     } catch (error) {
       underWay.delete(this.key);
       await this.place.unlock(this.key);

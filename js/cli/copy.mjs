@@ -1,9 +1,10 @@
 // `caretdb copy`: a whole store into another one, of whatever engine, and the proof that both hold the same.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { addon } from '../addon.mjs';
+import { copyAttachments, withoutCollection } from '../attachments/copy.mjs';
 import { fault } from '../exchange/faults.mjs';
 import { isUrl } from '../place.mjs';
 import { TypingError } from './nodes.mjs';
@@ -20,8 +21,8 @@ export const copyCommand = {
   takes: '--from <place> --to <place>',
   summary: 'moves a whole store to another engine or place',
   teaches: `A place is a folder or a postgres:// URL. What is copied is the source as of one moment; others may go on writing
-there. The target must be empty, or is emptied with --replace. Afterwards both are read and compared. A copy that was
-cut short leaves a mark in its target, which the next copy finds; with --replace it begins anew.
+there. Attachments come along. The target must be empty, or is emptied with --replace. Afterwards both are read and
+compared. A copy that was cut short leaves a mark in its target, which the next copy finds; with --replace it begins anew.
 
 Examples
   caretdb copy --from ./data --to postgres://app@db.example/app?sslmode=verify-full
@@ -34,21 +35,25 @@ Examples
     replace: { type: 'boolean', help: 'delete what the target holds' },
   },
   positionals: [0, 0],
-  run({ out }, _, options) {
+  async run({ out }, _, options) {
     const { to, replace = false, json } = options;
     const from = options.from ?? options.data;
     if (from === undefined || to === undefined)
       throw new TypingError('copy takes --from <place> --to <place>');
     if (samePlace(from, to)) throw new TypingError('the source and the target are the same store');
     if (!isUrl(from) && !existsSync(from)) throw fault('ERR_IO', `there is no store at ${from}`);
-    refuseAttachments(from);
     const source = opened(from, options.engine, true);
     try {
       const target = opened(to, options['to-engine'], false);
       try {
-        const entries = copy(source, target, { replace, from: source.path() });
-        if (json) out.json({ entries, from: source.path(), to: target.path() });
-        else out.line(`${count(entries)} entries copied and compared: ${target.path()}`);
+        if (!replace) refuseWhatIsThere(target);
+        const { entries, attachments, bytes } = await copy(source, target);
+        if (json) out.json({ entries, attachments, bytes, from: source.path(), to: target.path() });
+        else {
+          const more =
+            attachments === 0 ? '' : `, ${count(attachments)} attachments with ${count(bytes)} bytes`;
+          out.line(`${count(entries)} entries${more} copied and compared: ${target.path()}`);
+        }
       } finally {
         target.close();
       }
@@ -61,16 +66,6 @@ Examples
 /** @param {string} from @param {string} to */
 function samePlace(from, to) {
   return isUrl(from) || isUrl(to) ? from === to : resolve(from) === resolve(to);
-}
-
-/** Files beside the entries would be left behind without a word. @param {string} from */
-function refuseAttachments(from) {
-  const folder = join(from, 'attachments');
-  if (isUrl(from) || !existsSync(folder) || readdirSync(folder).length === 0) return;
-  throw fault(
-    'ERR_UNSUPPORTED',
-    `${from} has attachments, which copy does not move: copy the folder as it is, or take the attachments out first`,
-  );
 }
 
 /**
@@ -94,16 +89,37 @@ function opened(place, engine, readOnly) {
 /**
  * @param {any} source
  * @param {any} target
- * @param {{ replace: boolean, from: string }} options
+ * @returns {Promise<{ entries: number, attachments: number, bytes: number }>} how many of each, and the attachments' bytes
+ */
+async function copy(source, target) {
+  const progress = new Progress();
+  try {
+    target.beginCopy(`from ${source.path()}, begun ${new Date().toISOString()}`);
+    const { entries, ...attached } = await withoutCollection(source, async () => {
+      const copied = copyEntries(source, target, progress);
+      return {
+        entries: copied,
+        ...(await copyAttachments(source, target, (...done) => progress.show(...done))),
+      };
+    });
+    target.endCopy();
+    target.sync();
+    return { entries, ...attached };
+  } finally {
+    progress.end();
+  }
+}
+
+/**
+ * @param {any} source
+ * @param {any} target
+ * @param {Progress} progress
  * @returns {number} how many entries
  */
-function copy(source, target, { replace, from }) {
-  if (!replace) refuseWhatIsThere(target);
-  const progress = new Progress();
+function copyEntries(source, target, progress) {
   const total = source.stats().entries;
   source.hold();
   try {
-    target.beginCopy(`from ${from}, begun ${new Date().toISOString()}`);
     const sent = walk(source, (page, done) => {
       target.writeEntries(page);
       progress.show('copy', done, total);
@@ -116,11 +132,8 @@ function copy(source, target, { replace, from }) {
         `the target holds ${count(arrived.entries)} entries and the source ${count(sent.entries)}, or other ones: did somebody write to the target? Copy again with --replace`,
       );
     }
-    target.endCopy();
-    target.sync();
     return sent.entries;
   } finally {
-    progress.end();
     source.release();
   }
 }
