@@ -227,7 +227,7 @@ fn url(path: &Path, options: &Options) -> Result<Option<String>> {
 
 /// The scheme of what looks like a URL. A single letter is a drive of Windows.
 fn scheme(path: &str) -> Option<&str> {
-    let (scheme, rest) = path.split_once(':')?;
+    let (scheme, rest) = path.trim_start().split_once(':')?;
     let is_word = scheme.len() > 1
         && scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));

@@ -5,11 +5,12 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { server as MgServer, mglobal, open } from 'caretdb';
-import { withCode } from '../mg-dbx/store.mjs';
+import { check, compact, server as MgServer, mglobal, open, restore } from 'caretdb';
+import { newFolder, withCode } from '../mg-dbx/store.mjs';
 import { newUrls, skip, startServer } from '../real/postgres.mjs';
 
 const CLI = fileURLToPath(new URL('../../js/cli.mjs', import.meta.url));
@@ -221,6 +222,7 @@ it('takes a mistyped url for no folder, and does not show it', () => {
     'POSTGRES:/x',
     'mysql://rob:tops3cret@db.example/app',
     'file:///data',
+    ' postgres://rob:tops3cret@db.example/app',
   ]) {
     for (const options of [{}, { engine: /** @type {const} */ ('sled') }]) {
       assert.throws(
@@ -240,13 +242,14 @@ describe('the password of a url', { skip }, () => {
     after(() => server.stop());
     server.query("CREATE ROLE rob LOGIN PASSWORD 'tops3cret'");
     server.query('GRANT ALL ON SCHEMA public TO rob');
-    const url = `postgres://rob:tops3cret@${server.host}/postgres`;
+    const plain = `postgres://rob:tops3cret@${server.host}/postgres`;
+    const url = plain.replace('tops3cret', 'tops3%63ret');
     const db = open({ engine: 'postgres', url, timeout: 1 });
     const mg = new MgServer();
     mg.open({ path: url });
     const shown = [db.path, mg.dbversion(), mg.namespace(), JSON.stringify(db.stats())];
     for (const wrong of [
-      `${url.replace('tops3cret', 'tops3%63ret')}?nonsense=1`,
+      `${plain}?nonsense=1`,
       `postgres://rob@${server.host}/nowhere?password=tops3cret`,
       `postgres://rob@${server.host}/nowhere?password=tops3%63ret`,
       `postgres://rob@${server.host}/postgres?password=tops3cret&table=A`,
@@ -272,11 +275,25 @@ describe('the password of a url', { skip }, () => {
       assert.equal(/** @type {any} */ (error).code, 'ERR_IO');
       shown.push(String(error), mg.geterrormessage());
     }
-    const commands = [['get', '^x'], ['stats'], ['set', '^x', '1'], ['list']];
+    for (const work of [
+      () => check(url),
+      () => compact(url),
+      () => restore('x', url),
+      () => db.backup(url),
+    ]) {
+      await assert.rejects(work, (/** @type {any} */ error) => {
+        shown.push(error.message);
+        return withCode('ERR_UNSUPPORTED', /folders/)(error);
+      });
+    }
+    const commands = [['get', '^x'], ['stats'], ['set', '^x', '1'], ['list'], ['check'], ['compact']];
+    commands.push(['copy', '--to', join(newFolder(), 'x')], ['backup', url], ['restore', newFolder()]);
+    const lines = commands.map((args) => [...args, '--data', url]);
+    lines.push(['get', '^x', '--data', url.replace('postgres:', 'pstgres:')]);
     // All at a time: each waits for the server.
     await Promise.all(
-      commands.map(async (args) => {
-        const child = spawn(process.execPath, [CLI, ...args, '--data', url], { stdio: 'pipe' });
+      lines.map(async (args) => {
+        const child = spawn(process.execPath, [CLI, ...args], { stdio: 'pipe' });
         for (const stream of [child.stdout, child.stderr]) {
           stream.on('data', (text) => shown.push(String(text)));
         }

@@ -7,6 +7,7 @@ import { addon } from '../addon.mjs';
 import { copyAttachments, withoutCollection } from '../attachments/copy.mjs';
 import { fault } from '../exchange/faults.mjs';
 import { isUrl } from '../place.mjs';
+import { requireStore } from './folder.mjs';
 import { TypingError } from './nodes.mjs';
 import { count, Progress } from './output.mjs';
 
@@ -41,7 +42,7 @@ Examples
     if (from === undefined || to === undefined)
       throw new TypingError('copy takes --from <place> --to <place>');
     if (samePlace(from, to)) throw new TypingError('the source and the target are the same store');
-    if (!isUrl(from) && !existsSync(from)) throw fault('ERR_IO', `there is no store at ${from}`);
+    requireStore(from);
     const source = opened(from, options.engine, true);
     try {
       const target = opened(to, options['to-engine'], false);

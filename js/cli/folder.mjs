@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { fault } from '../exchange/faults.mjs';
-import { isUrl } from '../place.mjs';
+import { looksLikeUrl } from '../place.mjs';
 
 /**
  * Where the store is.
@@ -16,7 +16,8 @@ export function storeFolder(data) {
 
 /** @param {string} folder */
 export function requireStore(folder) {
-  if (isUrl(folder) || existsSync(folder)) return;
+  // What is wrong with a URL, opening it tells.
+  if (looksLikeUrl(folder) || existsSync(folder)) return;
   throw fault(
     'ERR_IO',
     `there is no store at ${folder}: name its folder with --data or CARETDB_PATH; set and import make a new one`,

@@ -2,6 +2,7 @@
 
 import { addon } from '../addon.mjs';
 import { compact, doLongWork, restore } from '../native/long-work.mjs';
+import { checkedFolder } from '../place.mjs';
 import { addAttachments } from './attachment-check.mjs';
 import { requireStore, storeFolder } from './folder.mjs';
 import { count, Progress } from './output.mjs';
@@ -62,7 +63,7 @@ Examples
   positionals: [0, 1],
   outside: true,
   async run({ out }, [folder], { json, data }) {
-    const path = folder ?? storeFolder(data);
+    const path = checkedFolder('check', folder ?? storeFolder(data));
     const pages = JSON.parse(
       await showing('check', (onProgress) =>
         doLongWork('check', { onProgress }, (report) => addon.checkLater(path, report)),

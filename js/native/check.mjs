@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { failure } from '../failure.mjs';
+import { checkedFolder } from '../place.mjs';
 
 /** The exit statuses with which the command has found out what it was asked for. */
 const ANSWERED = [0, 4];
@@ -13,8 +14,7 @@ const ANSWERED = [0, 4];
  * @returns {Promise<any>} what was found
  */
 export async function check(path, options = {}) {
-  if (typeof path !== 'string' || path === '')
-    throw failure('ERR_ARG', 'check: the path must be a non-empty string');
+  checkedFolder('check', path);
   if (typeof options !== 'object' || options === null)
     throw failure('ERR_ARG', 'check: the options must be an object');
   const { signal } = options;

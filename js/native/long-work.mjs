@@ -2,6 +2,7 @@
 
 import { addon } from '../addon.mjs';
 import { failure } from '../failure.mjs';
+import { checkedFolder } from '../place.mjs';
 
 /**
  * @typedef {object} WorkOptions
@@ -60,8 +61,7 @@ export async function doLongWork(name, options, start) {
  * @returns {Promise<void>}
  */
 export async function backup(server, path, options = {}) {
-  if (typeof path !== 'string' || path === '')
-    throw failure('ERR_ARG', 'backup: the path must be a non-empty string');
+  checkedFolder('backup', path);
   return doLongWork('backup', options, (report) => server.backupLater(path, report));
 }
 
@@ -74,10 +74,7 @@ export async function backup(server, path, options = {}) {
  * @returns {Promise<string | undefined>} where it was moved to
  */
 export async function restore(from, to, options = {}) {
-  for (const path of [from, to]) {
-    if (typeof path !== 'string' || path === '')
-      throw failure('ERR_ARG', 'restore takes the folder of the backup and the one to restore it to');
-  }
+  for (const path of [from, to]) checkedFolder('restore', path);
   const { force = false } = options ?? {};
   if (typeof force !== 'boolean') throw failure('ERR_ARG', 'restore: force must be true or false');
   return doLongWork('restore', options, (report) => addon.restoreLater(from, to, force, report));
@@ -91,7 +88,6 @@ export async function restore(from, to, options = {}) {
  * @returns {Promise<void>}
  */
 export async function compact(path, options = {}) {
-  if (typeof path !== 'string' || path === '')
-    throw failure('ERR_ARG', 'compact: the path must be a non-empty string');
+  checkedFolder('compact', path);
   return doLongWork('compact', options, (report) => addon.compactLater(path, report));
 }
