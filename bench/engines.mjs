@@ -1,12 +1,13 @@
 // The three engines in one run: `node bench/engines.mjs [--url postgres://…] [--seconds 1]`. The same calls, one after the other,
-// from one connection; operations a second. With a URL of two servers behind a proxy and of one of them alone,
-// `--proxy http://… --direct http://…` measures what the proxy and the second server cost.
+// from one connection; operations a second. With the URL of a proxy with servers behind it and that of one of them,
+// `--proxy http://… --direct http://…` measures what the proxy costs: both in turn, five times, the medians.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { open } from '../js/index.mjs';
+import { median } from './run/statistics.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -108,9 +109,15 @@ async function askServers(base) {
 }
 
 if (values.proxy !== undefined && values.direct !== undefined) {
-  const [direct, proxied] = [await askServers(values.direct), await askServers(values.proxy)];
-  console.log(`one server directly      ${direct.toFixed(0)} requests/s`);
-  console.log(`through the proxy        ${proxied.toFixed(0)} requests/s`);
+  /** @type {{ direct: number[], proxied: number[] }} */
+  const found = { direct: [], proxied: [] };
+  for (let round = 0; round < 5; round++) {
+    found.direct.push(await askServers(values.direct));
+    found.proxied.push(await askServers(values.proxy));
+  }
+  const [direct, proxied] = [median(found.direct), median(found.proxied)];
+  console.log(`one server directly   ${direct.toFixed(0)} requests a second`);
+  console.log(`through the proxy     ${proxied.toFixed(0)}, ${(proxied / direct).toFixed(2)} times as many`);
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'caretdb-engines-'));
   try {

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use crate::backup::sync_folder;
+use crate::disk::sync_folder;
 use crate::error::{Error, Result};
 
 /// Gives `file`'s name to what is complete in `partial`, and makes the folder of `file` where it is missing. With `durable`

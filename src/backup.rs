@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::disk::sync_folder;
 use crate::engine::Report;
 use crate::error::{Error, Result};
 use crate::fault;
@@ -202,13 +203,4 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     std::io::copy(&mut source, &mut target)
         .and_then(|_| target.sync_all())
         .map_err(|e| Error::io("cannot write", to, e))
-}
-
-/// Makes sure that the names in a folder are found after a power cut.
-pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    #[cfg(unix)]
-    File::open(folder).and_then(|opened| opened.sync_all()).map_err(|e| Error::io("cannot sync", folder, e))?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
 }

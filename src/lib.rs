@@ -8,6 +8,7 @@ pub mod backup;
 pub mod check;
 pub mod copying;
 pub mod cursor;
+pub mod disk;
 pub mod document;
 pub mod engine;
 pub mod error;

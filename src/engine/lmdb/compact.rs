@@ -10,6 +10,7 @@ use super::folder::{Folder, in_use};
 use super::opening::{self, Opened};
 use super::sys::{Env, Reader, Writer};
 use super::{HEADER, Lmdb, PAGE, checkpoint, fault, files, segment, space};
+use crate::disk::sync_folder;
 use crate::engine::{Options, Report, Visitor};
 use crate::error::{Error, Result};
 
@@ -68,7 +69,7 @@ fn write_small_file(path: &Path, opened: Opened, report: &mut Report<'_>) -> Res
     }
     fault::point("compact-written");
     files::rename(&fresh, &path.join(durable::NAME))?;
-    files::sync_folder(path)
+    sync_folder(path)
 }
 
 fn write(from: &Env, to: &Path, map_size: u64, mark: Mark, report: &mut Report<'_>) -> Result<()> {

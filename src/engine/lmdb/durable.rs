@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::frame::Chain;
 use super::sys::{Cursor, Env, Reader, Step, Syncing, Writer};
 use super::{chunks, fault, files, segment};
+use crate::disk::sync_folder;
 use crate::engine::reduce::Reduced;
 use crate::engine::{Flow, Report, Visitor};
 use crate::error::{Error, Result};
@@ -100,7 +101,7 @@ impl Durable {
         files::remove(&files::lock_of(&fresh))?;
         fault::point("durable-made");
         files::rename(&fresh, &path)?;
-        files::sync_folder(folder)
+        sync_folder(folder)
     }
 
     /// Makes one that holds what the working file holds. The working file must not be written meanwhile.
@@ -112,7 +113,7 @@ impl Durable {
         files::remove(&files::lock_of(&fresh))?;
         fault::point("durable-made");
         files::rename(&fresh, &path)?;
-        files::sync_folder(folder)
+        sync_folder(folder)
     }
 
     fn begin_mark(path: &Path, map_size: u64, mark: Mark) -> Result<()> {

@@ -41,15 +41,6 @@ pub fn length(path: &Path) -> Result<u64> {
     fs::metadata(path).map(|about| about.len()).map_err(|e| Error::io("cannot look at", path, e))
 }
 
-/// Makes sure that the folder's present names are found after a power cut.
-pub fn sync_folder(folder: &Path) -> Result<()> {
-    #[cfg(unix)]
-    File::open(folder).and_then(|opened| opened.sync_all()).map_err(|e| Error::io("cannot sync", folder, e))?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
-}
-
 /// Copies by plain reads and writes. The system's own copy may let both files share their blocks, and then a write into
 /// a reserved block of one of them would need a new block.
 pub fn copy(from: &Path, to: &Path) -> Result<()> {

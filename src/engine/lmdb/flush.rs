@@ -11,6 +11,7 @@ use super::replay::Replay;
 use super::segment::{self, Found, Way};
 use super::sys::Writer;
 use super::{Shared, fault, files, space};
+use crate::disk::sync_folder;
 use crate::error::{Error, Result};
 use crate::patience;
 
@@ -104,7 +105,7 @@ fn sync_segments(log: &Log, fields: &LogFields, from: u64, end: u64) -> Result<(
         sync_found(fields, found)?;
     }
     // The names of new segments must be found again too.
-    files::sync_folder(&log.folder)
+    sync_folder(&log.folder)
 }
 
 fn sync_found(fields: &LogFields, found: &Found) -> Result<()> {
@@ -140,7 +141,7 @@ fn write_anew(shared: &Shared, log: &Log) -> Result<()> {
         copy_segment(found, &fresh, log.way)?;
         files::rename(&fresh, &found.path)?;
     }
-    files::sync_folder(&log.folder)?;
+    sync_folder(&log.folder)?;
     // The old pages were read from memory, where they should still be: make sure that all frames came across.
     let chain = shared.with_durable(|durable| durable.mark())?.chain;
     let mut replay = Replay::new(&log.folder, chain, tail)?;

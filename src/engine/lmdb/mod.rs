@@ -60,6 +60,7 @@ use self::session::{KeptReader, LmdbSession};
 use self::space::Place;
 use self::watch::LmdbWatch;
 use super::{Durability, Engine, Options, Report, Session, Stats, Watch};
+use crate::disk::sync_folder;
 use crate::error::{Error, Result};
 use crate::fault;
 
@@ -267,7 +268,7 @@ fn close(shared: Arc<Shared>, last: bool) {
     drop(durable);
     drop(env);
     fault::point("close-closed");
-    if whole && files::sync_folder(&path).is_ok() {
+    if whole && sync_folder(&path).is_ok() {
         header.fields().set_clean(true);
         let _ = header.sync(&path.join(HEADER));
         fault::point("close-marked");
