@@ -16,8 +16,6 @@ await start('Fastify', 'node nws.mjs', async (options, port, host, tls) => {
     frameworkErrors: answerBadPath,
     clientErrorHandler: answerBadRequest,
   });
-  // Node.js drops what is beyond the 2,000th header field without a word, an Origin too; their size is limited anyway.
-  fastify.server.maxHeadersCount = 0;
   // A body for a path that there is not is nobody's: it is not read.
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));

@@ -248,6 +248,8 @@ const BAD_REQUESTS = {
  * @param {CaretdbOptions} options
  */
 async function caretdb(fastify, options) {
+  // Node.js drops what is beyond the 2,000th header field without a word, an Origin too; their size is limited anyway.
+  fastify.server.maxHeadersCount = 0;
   const service = new Service(options, 'Fastify');
   fastify.decorate('caretdb', service);
   fastify.addHook('preClose', async () => service.interrupt());

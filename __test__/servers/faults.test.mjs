@@ -7,6 +7,7 @@ import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, SERVERS, startProgram } from './programs.mjs';
+import { askRaw } from './raw.mjs';
 
 const PROGRAM = '__test__/servers/fixtures/fault-server.mjs';
 
@@ -217,6 +218,15 @@ for (const { name, runtime, skip } of SERVERS) {
         assert.equal(await statusFor(method, { 'sec-fetch-site': 'cross-site' }), 403);
       }
       assert.equal(await statusFor('GET', { origin: 'http://evil.example' }), 200);
+    });
+
+    test('nor is the field overlooked that says so, behind however many others', async () => {
+      const { status } = await askRaw(
+        server.port,
+        `POST /fault?do=ok HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n${'A:\r\n'.repeat(2500)}` +
+          'Origin: http://evil.example\r\n\r\n',
+      );
+      assert.ok(status === 403 || status === 431, `${status}`);
     });
 
     test('handlers set status and header fields; bytes are sent as they are', async () => {

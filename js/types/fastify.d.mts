@@ -14,7 +14,10 @@ export interface CaretdbOptions extends ServiceOptions {
   wholeServer?: boolean;
 }
 
-/** The plugin: `fastify.register(caretdb, options)`. */
+/**
+ * The plugin: `fastify.register(caretdb, options)`. It lifts the server's `maxHeadersCount`, behind which Node.js drops header
+ * fields that the checks must see; their size in all stays limited.
+ */
 export declare const caretdb: FastifyPluginAsync<CaretdbOptions>;
 export default caretdb;
 
