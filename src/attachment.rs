@@ -1,8 +1,11 @@
 //! The last step of an attachment's way into a store: a file that has all its bytes gets the name under which it is found.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
 
 use crate::disk::sync_folder;
 use crate::error::{Error, Result};
@@ -31,28 +34,26 @@ pub fn keep(partial: &Path, file: &Path, durable: bool) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new(""));
     match fs::rename(partial, file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            make_folder(folder, durable)?;
+            SYNCED.lock().remove(folder);
+            fs::create_dir_all(folder).map_err(|e| Error::io("cannot make", folder, e))?;
             fs::rename(partial, file).map_err(|e| Error::io("cannot rename", partial, e))?;
         }
         renamed => renamed.map_err(|e| Error::io("cannot rename", partial, e))?,
     }
-    if durable { sync_folder(folder) } else { Ok(()) }
+    if durable { sync_names(folder) } else { Ok(()) }
 }
 
-/// Makes a folder, and what is missing of the folders that it is in.
-fn make_folder(folder: &Path, durable: bool) -> Result<()> {
-    let Some(above) = folder.parent() else { return Ok(()) };
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            make_folder(above, durable)?;
-            fs::create_dir(folder).or_else(unless_there).map_err(|e| Error::io("cannot make", folder, e))?;
-        }
-        made => made.or_else(unless_there).map_err(|e| Error::io("cannot make", folder, e))?,
+/// The folders that are known to be found again after a power cut.
+static SYNCED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Makes sure that what is in a folder is found after a power cut. The folder, and the one that it is in, may have been made
+/// a moment ago by another thread or process that has not synced them yet.
+fn sync_names(folder: &Path) -> Result<()> {
+    sync_folder(folder)?;
+    if SYNCED.lock().contains(folder) {
+        return Ok(());
     }
-    if durable { sync_folder(above) } else { Ok(()) }
-}
-
-/// Another thread or process may have been faster.
-fn unless_there(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+    folder.ancestors().skip(1).take(2).try_for_each(sync_folder)?;
+    SYNCED.lock().insert(folder.to_path_buf());
+    Ok(())
 }
