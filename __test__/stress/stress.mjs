@@ -58,13 +58,14 @@ async function withKills(processes, about) {
   /** @param {number} seat */
   const keepAtWork = async (seat) => {
     while (Date.now() < about.until) {
-      const own = { ...about, id: `process ${seat}.${started++}`, mayBeKilled: true };
+      // Some of them are left to end by themselves, and make room for the next.
+      const until = Math.min(about.until, Date.now() + 5000);
+      const own = { ...about, until, id: `process ${seat}.${started++}`, mayBeKilled: true };
       const child = spawn(process.execPath, [actor, JSON.stringify(own)], { stdio: 'inherit' });
       const exit = once(child, 'exit');
       const left = about.until - Date.now();
       const killer = new AbortController();
       const killed = sleep(300 + Math.random() * 1500, true, { signal: killer.signal }).catch(() => false);
-      // Half of them are left to end by themselves.
       if (left > 500 && Math.random() < 0.7 && (await Promise.race([killed, exit.then(() => false)]))) {
         if (child.kill('SIGKILL')) kills += 1;
       }
