@@ -150,8 +150,12 @@ test('what the open transaction has written is not in it', async () => {
   db.transaction(() => {
     db.global('G').set(1, 'open');
     done = db.backup(to);
-    // Long enough for the copy to be made while the transaction is open.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    // The copy is made while the transaction is open.
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    for (let turn = 0; !existsSync(to); turn += 1) {
+      assert.ok(turn < 6000, 'the copy waits for the transaction');
+      Atomics.wait(pause, 0, 0, 10);
+    }
   });
   await done;
   db.close();

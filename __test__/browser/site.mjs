@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 import { mglobal, server } from '../../js/mg-dbx.mjs';
+import { freePort } from '../real/port.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -85,7 +85,7 @@ export class Site {
     server_.stderr.on('data', keep);
     this.ended = new Promise((resolve) => server_.once('exit', resolve));
     const end = Date.now() + PATIENCE;
-    while (Date.now() < end && server_.exitCode === null) {
+    while (Date.now() < end && server_.exitCode === null && server_.signalCode === null) {
       const reply = await fetch(`${this.url}/${this.token === undefined ? 'local' : 'health'}`).catch(
         () => undefined,
       );
@@ -172,13 +172,4 @@ function writeOtherData(path) {
   db.open({ type: 'CaretDB', path });
   new mglobal(db, 'Kept').set(1, 'name', 'Ada');
   db.close();
-}
-
-/** @returns {Promise<number>} */
-async function freePort() {
-  const listener = createServer();
-  await new Promise((resolve) => listener.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (listener.address());
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
 }

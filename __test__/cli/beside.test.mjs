@@ -40,9 +40,10 @@ test('a pipe whose reader leaves ends the command without noise', async () => {
     child.stderr.on('data', (data) => {
       noise += data;
     });
-    await once(child.stdout, 'data');
+    const closed = once(child, 'close');
+    await Promise.race([once(child.stdout, 'data'), closed]);
     child.stdout.destroy();
-    const [status] = await once(child, 'close');
+    const [status] = await closed;
     assert.deepEqual([status, noise], [0, '']);
   }
 });

@@ -16,7 +16,10 @@ import { PROGRAM, terminal } from './terminal.mjs';
 async function startWatching(...args) {
   const { store } = terminal();
   const db = open(store);
-  const child = spawn(process.execPath, [PROGRAM, 'watch', ...args, '--data', store]);
+  const child = spawn(process.execPath, [PROGRAM, 'watch', ...args, '--data', store], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const over = once(child, 'exit');
   after(() => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const line = async () => (await lines.next()).value;
@@ -29,7 +32,7 @@ async function startWatching(...args) {
     db.global('Person').set('ready', 1);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  await first;
+  assert.notEqual(await first, undefined, 'the command ended before it watched');
   db.global('Person').set('begin', 1);
   /** The next line that is not about getting ready. */
   const next = async () => {
@@ -39,11 +42,11 @@ async function startWatching(...args) {
     }
   };
   const ended = async () => {
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await over;
     db.close();
     return child.exitCode;
   };
-  return { db, child, next, ended };
+  return { db, child, next, over, ended };
 }
 
 test('nodes and their values, deletions, and nothing else', async () => {
@@ -108,10 +111,10 @@ test('a limit ends it, and so does the end of the reader', async () => {
   const limited = await startWatching('--limit', '3');
   limited.db.global('Person').set(1, 'third');
   assert.equal(await limited.ended(), 0);
-  const { db, child, ended } = await startWatching();
+  const { db, child, over, ended } = await startWatching();
   child.stdout.destroy();
   const writing = setInterval(() => db.global('Person').set('more', 1), 10);
-  await once(child, 'exit');
+  await over;
   clearInterval(writing);
   assert.equal(await ended(), 0);
 });

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../real/port.mjs';
 import { blocksOf, isServer, promisedLines } from './page.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,16 +59,6 @@ function runToEnd(folder, file) {
   return ran.stdout;
 }
 
-/** @returns {Promise<number>} */
-async function freePort() {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (listener.address());
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
-
 /**
  * @param {string} folder
  * @param {string} file
@@ -84,7 +74,8 @@ async function runServer(folder, file, port) {
     });
   try {
     while (!(await answers(port))) {
-      assert.equal(child.exitCode, null, `${file} ended with ${child.exitCode}\n${output}`);
+      const ending = child.exitCode ?? child.signalCode;
+      assert.equal(ending, null, `${file} ended with ${ending}\n${output}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   } finally {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../real/port.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'caretdb-examples-'));
@@ -47,11 +47,7 @@ function run(program, ...args) {
  * @param {(url: string) => Promise<void>} use
  */
 async function withServer(program, use) {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (listener.address());
-  listener.close();
-  await once(listener, 'close');
+  const port = await freePort();
   const child = spawn(process.execPath, [join('examples', program)], {
     cwd: root,
     env: { ...environment(), PORT: String(port) },
@@ -61,7 +57,7 @@ async function withServer(program, use) {
   try {
     const url = `http://127.0.0.1:${port}`;
     while (!(await answers(url))) {
-      assert.equal(child.exitCode, null, `${program} ended before it answered`);
+      assert.equal(child.exitCode ?? child.signalCode, null, `${program} ended before it answered`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     await use(url);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { hear } from '../runner/heard.mjs';
 import { openStore } from './store.mjs';
 
 const { glsdb, store } = openStore();
@@ -15,11 +16,7 @@ const { glsdb, store } = openStore();
  */
 function worker(job, id, rounds) {
   const script = new URL('./crowd-worker.mjs', import.meta.url);
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(script, { workerData: { store, job, id, rounds } });
-    thread.once('message', resolve);
-    thread.once('error', reject);
-  });
+  return hear(new Worker(script, { workerData: { store, job, id, rounds } })).next();
 }
 
 test('no push and no count is lost', async () => {

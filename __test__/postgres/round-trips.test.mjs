@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { open } from 'caretdb';
 import { newUrls, skip } from '../real/postgres.mjs';
+import { hear } from '../runner/heard.mjs';
 
 test('calls take the round trips that the docs say', { skip }, async () => {
   const url = (await newUrls())();
@@ -15,7 +16,7 @@ test('calls take the round trips that the docs say', { skip }, async () => {
     workerData: { shared, port },
   });
   after(() => worker.terminate());
-  const proxied = await new Promise((resolve) => worker.once('message', resolve));
+  const proxied = await hear(worker).next();
   const db = open({ engine: 'postgres', url: url.replace(`:${port}/`, `:${proxied}/`) });
   after(() => db.close());
   const node = db.global('Person');

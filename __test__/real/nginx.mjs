@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianProgram } from './debian.mjs';
-import { freePort } from './postgres.mjs';
+import { freePort } from './port.mjs';
 
 const nginx = debianProgram({ package: 'nginx-light', programs: ['/usr/sbin/nginx', 'nginx'] });
 
@@ -52,25 +52,21 @@ http {
   const child = spawn(nginx.path ?? '', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
   const url = `http://127.0.0.1:${port}`;
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1200 && child.exitCode === null && child.signalCode === null; attempt++) {
     const answers = await fetch(url).then(
       () => true,
       () => false,
     );
-    if (answers) {
-      return {
-        url,
-        async stop() {
-          const ended = new Promise((resolve) => child.once('exit', resolve));
-          child.kill('SIGTERM');
-          await ended;
-          rmSync(folder, { recursive: true, force: true });
-        },
-      };
-    }
-    if (child.exitCode !== null) break;
+    if (answers) return { url, stop };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  await stop();
   throw new Error('nginx did not start');
 }

@@ -2,11 +2,11 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { debianProgram } from './debian.mjs';
+import { freePort } from './port.mjs';
 
 const initdb = debianProgram({ package: 'postgresql', programs: ['/usr/lib/postgresql/*/bin/initdb'] });
 
@@ -26,18 +26,6 @@ function userOf(...names) {
     if (fields !== undefined) return { uid: Number(fields[2]), gid: Number(fields[3]) };
   }
   return undefined;
-}
-
-/** @returns {Promise<number>} a port that was free a moment ago */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 /**
@@ -264,7 +252,7 @@ export async function startStandby(primary) {
   const standby = await start(folder, { max_connections: 200 });
   primary.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
   primary.query('SELECT pg_reload_conf()');
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 2400; attempt++) {
     if (primary.query('SELECT sync_state FROM pg_stat_replication') === 'sync') return standby;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

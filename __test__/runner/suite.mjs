@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const tallyReporter = join(dirname(fileURLToPath(import.meta.url)), 'node-tally.mjs');
 
 /** A file that takes longer than this hangs. It bounds a run; it is no measure of speed. */
-const fileLimit = 20 * 60 * 1000;
+const fileLimit = 10 * 60 * 1000;
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Counts

@@ -20,6 +20,7 @@ function answer(thread) {
   return new Promise((resolve, reject) => {
     thread.once('message', resolve);
     thread.once('error', reject);
+    thread.once('exit', (status) => reject(new Error(`a writer ended with ${status}`)));
   });
 }
 
