@@ -28,15 +28,17 @@ export function hear(speaker) {
     arrived.push(message);
     wake();
   });
+  const finish = (/** @type {number | string | null} */ how) => {
+    ended = { how };
+    wake();
+  };
   speaker.once('error', (/** @type {Error} */ error) => {
     fault = error;
-    wake();
+    // The error of a thread can overtake its messages, its end cannot; a process that did not start has no other end.
+    if (!('threadId' in speaker)) finish(null);
   });
   speaker.once('exit', (/** @type {number | null} */ status, /** @type {string | null} */ signal) => {
-    const end = () => {
-      ended = { how: status ?? signal };
-      wake();
-    };
+    const end = () => finish(status ?? signal);
     // The last messages of a process can come after it.
     if ('connected' in speaker && speaker.connected) speaker.once('disconnect', end);
     else end();
@@ -44,17 +46,14 @@ export function hear(speaker) {
   return {
     async next() {
       while (arrived.length === 0) {
-        if (fault) throw fault;
-        if (ended) throw new Error(`it ended with ${ended.how} and said no more`);
+        if (ended) throw fault ?? new Error(`it ended with ${ended.how} and said no more`);
         await change();
       }
       return arrived.shift();
     },
     async end() {
-      while (!ended) {
-        if (fault) throw fault;
-        await change();
-      }
+      while (!ended) await change();
+      if (fault) throw fault;
       return ended.how;
     },
   };

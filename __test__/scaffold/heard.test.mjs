@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -36,4 +36,15 @@ test('a thread is heard as a process is, and a fault of it is the error', async 
 test('a program that is not there is an error', async () => {
   const { end } = hear(fork(SPEAKER, { execPath: 'no-such-runtime' }));
   await assert.rejects(end(), { code: 'ENOENT' });
+});
+
+test('what a thread said is heard where its error overtakes it, as on Node.js 24 under load', async () => {
+  const thread = Object.assign(new EventEmitter(), { threadId: 1 });
+  const { next } = hear(/** @type {any} */ (thread));
+  thread.emit('error', new Error('on purpose'));
+  const heard = next();
+  thread.emit('message', 'one');
+  thread.emit('exit', 1);
+  assert.equal(await heard, 'one');
+  await assert.rejects(next(), /on purpose/);
 });
