@@ -210,11 +210,11 @@ fn add(stored: Option<&[u8]>, by: &Decimal, typed: bool, sum: &mut Vec<u8>, next
     let (total, as_number) = match stored {
         None => (*by, typed),
         Some([value::TEXT | value::BYTES, text @ ..]) => (number::increment(text, by)?, false),
-        Some(other) => {
-            let mut text = Vec::new();
-            value::write_text(&Value::read(other)?, &mut text);
-            (number::increment(&text, by)?, other[0] == value::NUMBER)
-        }
+        Some(other) => match Value::read(other)? {
+            // Not by way of its text, whose exponent JavaScript spells as M does not: 1e-7 would count as 1.
+            Value::Number(n) => (Decimal::from_f64(n)?.add(by)?, true),
+            _ => (*by, false),
+        },
     };
     sum.clear();
     total.write_canonical(sum);

@@ -218,6 +218,19 @@ for (const engine of ENGINES) {
       assert.equal(node.get(), 5);
     });
 
+    it('increments numbers that JavaScript spells with an exponent', () => {
+      for (const sum of [1e-7, 2e-7, 3e-7]) assert.equal(node.increment('tiny', 1e-7), sum);
+      node.set('large', 1e21);
+      assert.equal(node.increment('large', 1e21), 2e21);
+      node.set('negative', -2.5e-10);
+      assert.equal(node.increment('negative', 1e-10), -1.5e-10);
+      for (const none of [Number.NaN, Number.POSITIVE_INFINITY, 1e300, 5e-324]) {
+        node.set('none', none);
+        assert.throws(() => node.increment('none', 1), withCode('ERR_BAD_VALUE'));
+        assert.equal(node.get('none'), none);
+      }
+    });
+
     it('merges', () => {
       node.set('from', 1, 'x');
       node.set('to', 2, 'kept');
