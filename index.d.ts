@@ -435,7 +435,10 @@ export interface Attachment {
   created: string;
 }
 
-/** An attachment whose bytes can be read. */
+/**
+ * An attachment whose bytes can be read. Reading throws `ERR_BUSY` where they were nodes and it was replaced or deleted so long ago that
+ * they have been removed.
+ */
 export interface OpenAttachment extends Attachment {
   /** All bytes at once. */
   bytes(): Promise<Uint8Array>;
@@ -466,7 +469,8 @@ export interface VerifiedAttachments {
 export interface Attachments {
   /**
    * Stores bytes as an attachment of `^collection(id)`, in place of those of that name; a document that is not there is made, as `{}`.
-   * Bytes that break off leave the old ones. Throws `ERR_ARG` for a name that is empty, `.`, `..` or has control characters.
+   * Bytes that break off leave the old ones. Throws `ERR_ARG` for a name that is empty, `.`, `..` or has control characters,
+   * on a server `ERR_BUSY` where the process stood still for longer than a lock lasts: put it again.
    */
   put(
     collection: string,

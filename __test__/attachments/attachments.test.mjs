@@ -124,10 +124,10 @@ for (const engine of ENGINES) {
           await db.attachments.collect({ grace: 0 });
           child.send('go on');
           assert.equal(await next(), 'half of the second');
-          assert.equal((await db.attachments.get('Person', 1, 'a')?.bytes())?.length, 2_000_000);
+          assert.equal((await db.attachments.get('Person', 1, 'a')?.bytes())?.length, 2_200_000);
           child.kill('SIGKILL');
           assert.equal(await end(), 'SIGKILL');
-          assert.equal((await db.attachments.get('Person', 1, 'a')?.bytes())?.length, 2_000_000);
+          assert.equal((await db.attachments.get('Person', 1, 'a')?.bytes())?.length, 2_200_000);
           // On a server its lock is a lease, which ends some seconds later.
           for (let turn = 0; (await db.attachments.verify()).strays.length === 0; turn += 1) {
             assert.ok(turn < 600, 'what the process left is never taken for what it is');
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
           await db.attachments.collect({ grace: 0 });
           assert.deepEqual(await db.attachments.verify(), {
             attachments: 1,
-            bytes: 2_000_000,
+            bytes: 2_200_000,
             problems: [],
             strays: [],
           });
@@ -169,6 +169,52 @@ for (const engine of ENGINES) {
           strays: [],
         });
       }));
+
+    test('who reads what is replaced and collected meanwhile gets all of it, or an error that says so', () =>
+      withStore(engine, async (db) => {
+        const bytes = randomBytes(2_000_000);
+        await db.attachments.put('Person', 1, 'a', bytes);
+        const found = db.attachments.get('Person', 1, 'a');
+        const pieces = found?.stream()[Symbol.asyncIterator]();
+        const read = [(await pieces?.next())?.value];
+        await db.attachments.put('Person', 1, 'a', 'new');
+        await db.attachments.collect({ grace: 0 });
+        const rest = (async () => {
+          for (let next = await pieces?.next(); next?.done === false; next = await pieces?.next())
+            read.push(next.value);
+        })();
+        // An open file stays until it is closed.
+        if (engine !== 'lmdb')
+          return assert.rejects(rest, { code: 'ERR_BUSY', message: /replaced or deleted/ });
+        await rest;
+        assert.ok(bytes.equals(Buffer.concat(read)));
+      }));
+
+    if (engine !== 'lmdb')
+      test('an upload that stood still until its bytes were collected is refused, and leaves the old ones', () =>
+        withStore(engine, async (db) => {
+          const own = db.global('%caretdb').at('attachments');
+          await db.attachments.put('Person', 1, 'a', 'old');
+          /** @param {(key: string) => void} collect what a collection does whose connection sees no lock */
+          async function* overtaken(collect) {
+            yield randomBytes(2_000_000);
+            for (const key of own.at('bytes').keys()) if (!own.has('owner', key)) collect(String(key));
+          }
+          for (const collect of [
+            (/** @type {string} */ key) => own.delete('bytes', key),
+            (/** @type {string} */ key) => own.set('dropped', key, '0 nodes'),
+          ]) {
+            await assert.rejects(db.attachments.put('Person', 1, 'a', overtaken(collect)), {
+              code: 'ERR_BUSY',
+              message: /send it again/,
+            });
+            const { attachments, problems } = await db.attachments.verify();
+            assert.deepEqual([attachments, problems], [1, []]);
+          }
+          assert.equal(db.attachments.get('Person', 1, 'a')?.size, 3);
+          await db.attachments.collect({ grace: 0 });
+          assert.deepEqual((await db.attachments.verify()).strays, []);
+        }));
 
     test('nothing is collected while somebody else holds the lock', () =>
       withStore(engine, async (db, store) => {

@@ -161,9 +161,6 @@ async function* stretch(server, records, { key, kind, size }, { start = 0, end =
     return;
   }
   for (let n = Math.floor(start / CHUNK); n * CHUNK < last; n += 1) {
-    const chunk = records.readChunk(key, n);
-    if (chunk === undefined)
-      throw failure('ERR_CORRUPT', `attachments: the bytes ${key} are not all there; run check`);
-    yield chunk.subarray(Math.max(0, start - n * CHUNK), last - n * CHUNK);
+    yield records.chunkOf(key, n).subarray(Math.max(0, start - n * CHUNK), last - n * CHUNK);
   }
 }

@@ -131,8 +131,16 @@ export class Records {
    * @param {Stored & {type: string}} stored
    * @param {Uint8Array} [bytes] where they are not stored yet
    * @returns {Attachment}
+   * @throws {Error} `ERR_BUSY` where what was stored has been collected since
    */
   put(collection, id, name, { key, kind, size, sha256, type }, bytes) {
+    // On a server the lock of an upload is a lease. It ends when the process stands still for too long.
+    if (bytes === undefined && kind === 'nodes' && (this.dropped.has(key) || !this.bytes.has(key, 0))) {
+      throw failure(
+        'ERR_BUSY',
+        `attachments: ${name} stood still on its way for longer than its lock lasts, and what had arrived was removed: send it again`,
+      );
+    }
     this.drop(collection, id, checkedName(name));
     const attachment = { key, kind, size, sha256, type, created: new Date().toISOString() };
     if (bytes !== undefined) this.write(key, bytes);
@@ -156,6 +164,22 @@ export class Records {
   /** @param {string} key @param {number} n @returns {Uint8Array | undefined} */
   readChunk(key, n) {
     return this.bytes.get(key, n);
+  }
+
+  /**
+   * @param {string} key of an attachment that was found a moment ago
+   * @param {number} n
+   * @returns {Uint8Array}
+   * @throws {Error} `ERR_BUSY` where it was replaced or deleted so long ago that its bytes are gone, `ERR_CORRUPT` where they are lost
+   */
+  chunkOf(key, n) {
+    const bytes = this.readChunk(key, n);
+    if (bytes !== undefined) return bytes;
+    // Bytes are removed only when they have had no owner for a while.
+    if (this.owners.has(key)) {
+      throw failure('ERR_CORRUPT', `attachments: the bytes ${key} are not all there; run caretdb check`);
+    }
+    throw failure('ERR_BUSY', 'attachments: it was replaced or deleted while it was read; read it again');
   }
 
   /**
