@@ -18,7 +18,7 @@ import { after, describe, it } from 'node:test';
 import { readCommands } from '../../.ci/readme.mjs';
 import { open } from '../../js/index.mjs';
 import { terminal } from '../cli/terminal.mjs';
-import { ROOT, SERVERS, startProgram } from '../servers/programs.mjs';
+import { NODE, ROOT, startProgram } from '../servers/programs.mjs';
 import { checkCommand } from './commands.mjs';
 import { blocksOf } from './page.mjs';
 
@@ -133,7 +133,7 @@ it('the help of the servers', () => {
     for (const { text } of blocks(page, 'sh').filter(({ text }) => !text.includes('curl'))) {
       assert.match(text, /^node (.+ --help)$/);
       const [, args] = /** @type {RegExpExecArray} */ (/^node (.+)$/.exec(text));
-      const { status, stdout } = spawnSync(SERVERS[0].runtime, args.split(' '), {
+      const { status, stdout } = spawnSync(NODE, args.split(' '), {
         cwd: ROOT,
         encoding: 'utf8',
       });
@@ -148,7 +148,7 @@ it('the files of docs/operations.md: a server starts with them and has the route
   write('server/token', 'an-example-of-a-token-that-is-long-enough\n');
   write('server/handlers/person.mjs', 'export default ({ data }) => ({ id: data.params.id });\n');
   const args = ['nws.mjs', '--config', config, '--port', '0', '--data', join(folder, 'server/store')];
-  const server = await startProgram(SERVERS[0].runtime, args);
+  const server = await startProgram(NODE, args);
   try {
     const headers = { authorization: 'Bearer an-example-of-a-token-that-is-long-enough' };
     const answer = await fetch(`http://127.0.0.1:${server.port}/person/7`, { headers });

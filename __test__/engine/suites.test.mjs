@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { missing, newStore } from '../real/engines.mjs';
 import { currentRuntime } from '../runner/runtimes.mjs';
+import { isSample } from '../runner/sample.mjs';
 import { runSuite } from '../runner/suite.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,7 +24,7 @@ function filesOf(room, engine) {
   const names = readdirSync(new URL(`../${room}/`, import.meta.url))
     .filter((name) => name.endsWith('.test.mjs'))
     .map((name) => `${room}/${name.replace('.test.mjs', '')}`);
-  const chosen = process.env.CARETDB_TEST_SAMPLE === 'true' ? SAMPLE : names;
+  const chosen = isSample ? SAMPLE : names;
   return names
     .filter((name) => chosen.includes(name) && !left.includes(name))
     .map((name) => fileURLToPath(new URL(`../${name}.test.mjs`, import.meta.url)));

@@ -10,12 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { open } from 'caretdb';
 import { withCode } from '../mg-dbx/store.mjs';
 import { newUrls, skip } from '../real/postgres.mjs';
+import { isSample } from '../runner/sample.mjs';
 
 const program = fileURLToPath(new URL('fixtures/locker.mjs', import.meta.url));
 
-test('a lock lasts as long as its process, and ends with the lease of one that was stopped', {
-  skip,
-}, async () => {
+/** Most of it is waiting, and who waits is not JavaScript. */
+const lasting = async () => {
   const url = (await newUrls())();
   const db = open({ engine: 'postgres', url });
   after(() => db.close());
@@ -37,7 +37,14 @@ test('a lock lasts as long as its process, and ends with the lease of one that w
   theirs.unlock();
   assert.equal(theirs.lockFor(0, 1, 'x'), true);
   locker.kill('SIGKILL');
-});
+};
+
+if (!isSample)
+  test(
+    'a lock lasts as long as its process, and ends with the lease of one that was stopped',
+    { skip },
+    lasting,
+  );
 
 test('what a server cannot do is refused with advice', { skip }, async () => {
   const db = open({ engine: 'postgres', url: (await newUrls())() });

@@ -9,19 +9,28 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../real/bun.mjs';
+import { isSample } from '../runner/sample.mjs';
 
 /** The repository. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** This Node.js, or the one on the path where the test itself runs on Bun. */
-const node = process.versions.bun === undefined ? process.execPath : 'node';
+const onBun = process.versions.bun !== undefined;
 const bun = findBun();
 
-/** Both servers; a suite runs against each. `skip` says why one cannot run here. */
-export const SERVERS = [
-  { name: 'Fastify', runtime: node, program: 'nws.mjs', skip: /** @type {string | false} */ (false) },
+/** This Node.js, or the one on the path where the test itself runs on Bun. */
+export const NODE = onBun ? 'node' : process.execPath;
+
+/** Both servers. `skip` says why one cannot run here. */
+export const BOTH = [
+  { name: 'Fastify', runtime: NODE, program: 'nws.mjs', skip: /** @type {string | false} */ (false) },
   { name: 'Bun.serve', runtime: bun.path ?? 'bun', program: 'bws.js', skip: bun.skip },
 ];
+
+/**
+ * The servers that a suite runs against: each of them on the first runtime of a test run, on the others their own. What drives a
+ * server changes nothing about it.
+ */
+export const SERVERS = isSample ? BOTH.filter(({ program }) => (program === 'bws.js') === onBun) : BOTH;
 
 /**
  * @typedef {object} Program a server program that runs

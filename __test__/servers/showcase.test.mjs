@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ask, SERVERS, startProgram, temporaryFolder } from './programs.mjs';
+import { ask, BOTH, SERVERS, startProgram, temporaryFolder } from './programs.mjs';
 
 /** Keys that the grammar of paths needs for itself, and keys that look like something else. */
 const HOSTILE_KEYS = [
@@ -276,10 +276,10 @@ for (const { name, runtime, program, skip } of SERVERS) {
 }
 
 test('both servers, with threads and with processes, may have one store open and see each other', async (t) => {
-  if (SERVERS.some(({ skip }) => skip !== false)) return t.skip('needs both runtimes');
+  if (BOTH.some(({ skip }) => skip !== false)) return t.skip('needs both runtimes');
   const folder = temporaryFolder();
   const programs = await Promise.all(
-    SERVERS.flatMap(({ runtime, program }) =>
+    BOTH.flatMap(({ runtime, program }) =>
       ['threads', 'processes'].map((mode) =>
         startProgram(runtime, [program, 'false', '2', '--port', '0', '--data', folder.path, '--mode', mode]),
       ),

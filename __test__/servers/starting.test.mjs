@@ -12,7 +12,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { WorkerPool } from '../../js/pool/pool.mjs';
 import { fixture, keptLog } from './in-pool.mjs';
-import { runProgram, SERVERS } from './programs.mjs';
+import { NODE, runProgram } from './programs.mjs';
 
 /** More workers than any test starts. */
 const ALL = 1_000_000;
@@ -125,14 +125,7 @@ for (const mode of /** @type {const} */ (['threads', 'processes'])) {
       // With too few for its ledger, and with too few for its pipes, which Node.js says later.
       for (const left of ['1', '6']) {
         const line = 'ulimit -n 100 && exec "$@"';
-        const { code, out, err } = await runProgram('sh', [
-          '-c',
-          line,
-          'sh',
-          SERVERS[0].runtime,
-          program,
-          left,
-        ]);
+        const { code, out, err } = await runProgram('sh', ['-c', line, 'sh', NODE, program, left]);
         assert.deepEqual([code, out], [0, '200 true\n200 true\n'], err);
       }
     });
