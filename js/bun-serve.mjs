@@ -409,6 +409,7 @@ const GUARDED_FIELDS = [
   'cookie',
   'accept',
   'sec-fetch-site',
+  'expect',
   'content-encoding',
   'content-type',
 ];

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -95,6 +95,26 @@ for (const engine of ENGINES) {
         if (path !== undefined) assert.deepEqual(filesIn(path), []);
       }));
 
+    test('a source may use its memory again, and what gives no bytes is refused', () =>
+      withStore(engine, async (db) => {
+        const memory = Buffer.alloc(100_000);
+        async function* reused() {
+          for (const byte of [1, 2, 3, 4, 5, 6, 7]) yield memory.fill(byte);
+        }
+        await db.attachments.put('Person', 1, 'a', reused());
+        const bytes = (await db.attachments.get('Person', 1, 'a')?.bytes()) ?? [];
+        assert.deepEqual([bytes.length, bytes[0], bytes[650_000]], [700_000, 1, 7]);
+        const put = db.attachments.put('Person', 1, 'b', memory);
+        memory.fill(8);
+        await put;
+        assert.deepEqual((await db.attachments.verify()).problems, []);
+        for (const wrong of [undefined, null, 5, {}, [1, 2], new Uint16Array(3), new Set([{}])])
+          await assert.rejects(db.attachments.put('Person', 1, 'c', /** @type {any} */ (wrong)), {
+            code: 'ERR_ARG',
+          });
+        assert.equal(db.attachments.get('Person', 1, 'c'), undefined);
+      }));
+
     test('a collection leaves an upload alone that is under way, on its own connection and on others', () =>
       // It once took the file from under a long upload: a lock tells nothing to the connection that holds it.
       withStore(engine, async (db, store) => {
@@ -152,8 +172,10 @@ for (const engine of ENGINES) {
         assert.equal((await db.attachments.collect()).removed, 0);
         assert.equal((await db.attachments.collect({ grace: 0 })).removed, 1);
         const left = 'f'.repeat(32);
-        if (engine === 'lmdb') writeFileSync(join(String(path), 'uploads', left), 'left behind');
-        else db.global('%caretdb').set('attachments', 'bytes', left, 0, new Uint8Array(10));
+        if (engine === 'lmdb') {
+          mkdirSync(join(String(path), 'uploads'));
+          writeFileSync(join(String(path), 'uploads', left), 'left behind');
+        } else db.global('%caretdb').set('attachments', 'bytes', left, 0, new Uint8Array(10));
         assert.deepEqual((await db.attachments.verify()).strays, [left]);
         db.global('Person').delete(2);
         assert.equal(db.attachments.get('Person', 2, 'b'), undefined);

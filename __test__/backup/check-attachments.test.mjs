@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -41,6 +41,7 @@ for (const durability of ['relaxed', 'process']) {
     assert.deepEqual((await check(path)).attachments, sound);
     assert.deepEqual(namesIn(path), before);
     const stray = 'f'.repeat(32);
+    mkdirSync(join(path, 'uploads'));
     writeFileSync(join(path, 'uploads', stray), 'left behind');
     const told = await check(path);
     assert.deepEqual([told.sound, told.attachments?.strays], [true, [stray]]);

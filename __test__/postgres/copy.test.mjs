@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -88,6 +88,7 @@ describe('a copy between folders', () => {
     // A copy that ends in the midst of a file has some of its bytes there.
     const [folder] = readdirSync(join(to, 'attachments'));
     const [key] = readdirSync(join(to, 'attachments', folder));
+    mkdirSync(join(to, 'uploads'), { recursive: true });
     writeFileSync(join(to, 'uploads', key), 'the beginning');
     assert.equal(copy('--from', from, '--to', to, '--replace').status, 0);
     await check(to);

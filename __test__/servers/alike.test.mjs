@@ -71,6 +71,32 @@ onBothServers('alike', (site) => {
     }
   });
 
+  test('lines are sent to those who want them, and not to those who would rather have JSON', async () => {
+    await site.ask('PUT', '/documents/wants/1', { json: { a: 1 } });
+    for (const [accept, type] of [
+      ['application/x-ndjson', 'application/x-ndjson'],
+      ['text/html, application/NDJSON;q=0.5', 'application/x-ndjson'],
+      ['application/json, application/x-ndjson', 'application/x-ndjson'],
+      ['application/json;q=0.5, application/x-ndjson; q=0.6', 'application/x-ndjson'],
+      ['application/json, application/x-ndjson;q=0', 'application/json'],
+      ['application/x-ndjson;q=0', 'application/json'],
+      ['application/x-ndjson;q=0.5, */*;q=0.8', 'application/json'],
+      ['application/x-ndjson;q=none', 'application/json'],
+      ['*/*', 'application/json'],
+    ]) {
+      const { status, headers } = await site.ask('GET', '/documents/wants', { headers: { accept } });
+      assert.deepEqual([status, headers['content-type']], [200, `${type}; charset=utf-8`], accept);
+    }
+  });
+
+  test('what is expected beyond 100-continue is refused, and nothing is stored', async () => {
+    const expecting = (/** @type {string} */ expect) =>
+      site.ask('PUT', '/documents/expects/1', { json: {}, headers: { expect } });
+    assert.equal((await expecting('a-miracle')).status, 417);
+    assert.equal((await site.ask('GET', '/documents/expects/1')).status, 404);
+    assert.equal((await expecting('100-Continue')).status, 201);
+  });
+
   test('a content type that is none is refused with 415, wherever a body may come', async () => {
     for (const type of ['x', '', 'text/', '/plain', 'a /b', 'application/json, application/json']) {
       for (const [method, path] of [

@@ -37,13 +37,18 @@ export function placeOf(server) {
   };
 }
 
+/** @param {any} piece @returns {Uint8Array} a copy: its source may use the memory for what comes next */
+function copyOf(piece) {
+  if (typeof piece === 'string' || piece instanceof Uint8Array) return Buffer.from(piece);
+  throw failure('ERR_ARG', 'attachments: give bytes, text, or an iterable or stream of bytes');
+}
+
 /** @param {any} source @returns {AsyncIterable<Uint8Array>} */
 async function* piecesOf(source) {
-  if (typeof source === 'string') yield Buffer.from(source);
-  else if (source instanceof Uint8Array) yield source;
-  else if (source?.[Symbol.asyncIterator] !== undefined || source?.[Symbol.iterator] !== undefined) {
-    for await (const piece of source) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
-  } else throw failure('ERR_ARG', 'attachments: give bytes, text, or an iterable or stream of bytes');
+  const isOne = typeof source === 'string' || source instanceof Uint8Array;
+  if (isOne || (source?.[Symbol.asyncIterator] ?? source?.[Symbol.iterator]) === undefined)
+    yield copyOf(source);
+  else for await (const piece of source) yield copyOf(piece);
 }
 
 /** The attachments of the documents of a store. Made by `Database`. */

@@ -53,13 +53,13 @@ export async function copyAttachments(source, target, report) {
     if (attachment.kind !== 'file') continue;
     // What a copy that was cut short had begun.
     if (place.files) await rm(partialOf(place.store, attachment.key), { force: true });
-    const writer = await writerOf(place, attachment.key);
+    const writer = writerOf(place, attachment.key);
     for await (const piece of bytesOf(fileOf(source.path(), attachment.key))) {
       await writer.write(piece);
       done += piece.length;
       report('attachments', done, total);
     }
-    await writer.finish();
+    await writer.finish(new Uint8Array());
     if (!place.files) records.names.set(...owner, JSON.stringify({ ...attachment, kind: 'nodes' }));
   }
   const { attachments, bytes, problems } = await verify(target, (read) =>

@@ -19,8 +19,8 @@ import { CHUNK, fileOf, partialOf, SMALL } from './layout.mjs';
  * @property {(key: string) => Promise<void>} unlock
  *
  * @typedef {object} Writer
- * @property {(bytes: Uint8Array) => Promise<void>} write
- * @property {() => Promise<void>} finish
+ * @property {(bytes: Uint8Array) => Promise<void>} write one piece after the other
+ * @property {(rest: Uint8Array) => Promise<void>} finish writes the last piece, which may be empty
  * @property {() => Promise<void>} abandon removes all
  *
  * @typedef {import('./records.mjs').Stored & {bytes: Uint8Array | undefined}} Arrived
@@ -52,27 +52,33 @@ async function openNew(path) {
 
 const goOn = () => true;
 
-/** @param {Place} place @param {string} key @returns {Promise<Writer>} */
-async function fileWriter({ store, durable }, key) {
+/** @param {Place} place @param {string} key @returns {Writer} */
+function fileWriter({ store, durable }, key) {
   const partial = partialOf(store, key);
   const file = fileOf(store, key);
   /** @param {any} error @returns {never} */
   const fail = (error) => {
     throw systemFailure(error, 'attachments', partial);
   };
-  const handle = await openNew(partial).catch(fail);
-  let isOpen = true;
+  /** @type {import('node:fs/promises').FileHandle | undefined} */
+  let handle;
   const close = async () => {
-    if (!isOpen) return;
-    isOpen = false;
-    await handle.close();
+    const opened = handle;
+    handle = undefined;
+    await opened?.close();
+  };
+  const write = async (/** @type {Uint8Array} */ bytes) => {
+    handle ??= await openNew(partial);
+    await handle.writeFile(bytes);
   };
   return {
-    write: (bytes) => handle.writeFile(bytes).catch(fail),
-    async finish() {
-      await close().catch(fail);
-      // One native call for what would be six: they wait for the disk on a thread of their own, and not in the few that the
+    write: (bytes) => write(bytes).catch(fail),
+    async finish(rest) {
+      // One native call for what would be many: they wait for the disk on a thread of their own, and not in the few that the
       // runtime has for all files.
+      if (handle === undefined) return void (await addon.keepLater(rest, file, durable, goOn));
+      if (rest.length > 0) await write(rest).catch(fail);
+      await close().catch(fail);
       await addon.keepLater(partial, file, durable, goOn);
     },
     async abandon() {
@@ -86,24 +92,21 @@ async function fileWriter({ store, durable }, key) {
 /** @param {Place} place @param {string} key @returns {Writer} */
 function nodeWriter({ writeChunk, removeChunks }, key) {
   let n = 0;
-  return {
-    async write(bytes) {
-      for (let start = 0; start < bytes.length; start += CHUNK) {
-        await writeChunk(key, n, bytes.subarray(start, start + CHUNK));
-        n += 1;
-      }
-    },
-    async finish() {},
-    abandon: () => removeChunks(key),
+  const write = async (/** @type {Uint8Array} */ bytes) => {
+    for (let start = 0; start < bytes.length; start += CHUNK) {
+      await writeChunk(key, n, bytes.subarray(start, start + CHUNK));
+      n += 1;
+    }
   };
+  return { write, finish: write, abandon: () => removeChunks(key) };
 }
 
 /**
  * @param {Place} place
  * @param {string} key of bytes that are not there yet
- * @returns {Promise<Writer>}
+ * @returns {Writer}
  */
-export async function writerOf(place, key) {
+export function writerOf(place, key) {
   return place.files ? fileWriter(place, key) : nodeWriter(place, key);
 }
 
@@ -139,12 +142,11 @@ export class Upload {
         this.held.push(piece);
         this.heldSize += piece.length;
         if (this.writer === undefined && this.size > this.small) await this.begin(becomesLarge);
-        if (this.writer !== undefined && this.heldSize >= PIECE) await this.flush(PIECE);
+        if (this.writer !== undefined && this.heldSize >= PIECE) await this.flush();
       }
       if (this.writer !== undefined) {
-        await this.flush(1);
         await this.writing;
-        await this.writer.finish();
+        await this.writer.finish(this.rest());
       }
     } catch (error) {
       await this.abandon();
@@ -155,7 +157,7 @@ export class Upload {
       kind: this.writer !== undefined && this.place.files ? 'file' : 'nodes',
       size: this.size,
       sha256: this.hash.digest('hex'),
-      bytes: this.writer === undefined ? Buffer.concat(this.held) : undefined,
+      bytes: this.writer === undefined ? this.rest() : undefined,
     };
   }
 
@@ -165,7 +167,7 @@ export class Upload {
     underWay.add(this.key);
     try {
       await this.place.lock(this.key);
-      this.writer = await writerOf(this.place, this.key);
+      this.writer = writerOf(this.place, this.key);
     } catch (error) {
       underWay.delete(this.key);
       await this.place.unlock(this.key);
@@ -173,13 +175,15 @@ export class Upload {
     }
   }
 
-  /**
-   * Writes whole pieces of what is held, and the rest when it is asked for.
-   * @param {number} least how few bytes a piece may have
-   */
-  async flush(least) {
-    let bytes = Buffer.concat(this.held);
-    while (bytes.length >= least && bytes.length > 0) {
+  /** What is held. @returns {Uint8Array} */
+  rest() {
+    return this.held.length === 1 ? this.held[0] : Buffer.concat(this.held);
+  }
+
+  /** Writes whole pieces of what is held. */
+  async flush() {
+    let bytes = this.rest();
+    while (bytes.length >= PIECE) {
       await this.writing;
       const piece = bytes.subarray(0, PIECE);
       this.writing = /** @type {Writer} */ (this.writer).write(piece);

@@ -61,6 +61,16 @@ function refusalOfEncoding(headers) {
   return errorReply(415, 'Bodies are taken as they are, without content-encoding');
 }
 
+/**
+ * Node.js looks at this itself; Bun does not.
+ * @param {Record<string, any>} headers
+ * @returns {import('../pool/reply.mjs').Reply | undefined}
+ */
+function refusalOfExpectation({ expect }) {
+  if (expect === undefined || expect.toLowerCase() === '100-continue') return undefined;
+  return errorReply(417, 'Nothing can be expected but 100-continue');
+}
+
 /** A type, a subtype, and perhaps parameters. */
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;.*)?$/s;
 
@@ -144,6 +154,6 @@ export function createGuard({ allowedHosts = [], token, login, openPaths = [] })
         })
       );
     }
-    return refusalOfEncoding(headers) ?? refusalOfType(method, headers);
+    return refusalOfExpectation(headers) ?? refusalOfEncoding(headers) ?? refusalOfType(method, headers);
   };
 }

@@ -50,16 +50,25 @@ pub fn restore(call: Call<'_>) -> Answer {
     })
 }
 
-/// `keepLater(partial, file, durable, report)`: an attachment's file gets its name; see [`attachment::keep`].
+/// `keepLater(source, file, durable, report)`: an attachment gets its name; see [`attachment::write`] where `source` is its bytes,
+/// [`attachment::keep`] where it is the path of a file that has them.
 pub fn keep(call: Call<'_>) -> Answer {
-    let [partial, file, durable, report] = call.arguments else {
+    let [source, file, durable, report] = call.arguments else {
         return Err(wrong_argument("keepLater takes four arguments"));
     };
-    let partial = PathBuf::from(argument::text(call.env, *partial, "the path of a file")?);
+    let mut bytes = Vec::new();
+    let partial = match argument::bytes(call.env, *source, &mut bytes) {
+        true => None,
+        false => Some(PathBuf::from(argument::text(call.env, *source, "the path of a file")?)),
+    };
     let file = PathBuf::from(argument::text(call.env, *file, "the path of a file")?);
     let durable = argument::boolean(call.env, *durable);
     long_work::start(call.env, "attachments", *report, move |_| {
-        attachment::keep(&partial, &file, durable).map(|()| String::new())
+        match partial {
+            Some(partial) => attachment::keep(&partial, &file, durable),
+            None => attachment::write(&bytes, &file, durable),
+        }
+        .map(|()| String::new())
     })
 }
 

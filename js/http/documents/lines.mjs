@@ -32,9 +32,20 @@ export function isLines(type) {
   return type === 'application/x-ndjson' || type === 'application/ndjson';
 }
 
-/** @param {StreamData} data @returns {boolean} whether the caller wants one document a line */
+/** What `isLines` is spelt like in replies. */
+export const LINES = 'application/x-ndjson; charset=utf-8';
+
+/** @param {StreamData} data @returns {boolean} whether the caller wants one document a line, and not rather JSON */
 export function wantsLines({ headers }) {
-  return /\bapplication\/(x-)?ndjson\b/i.test(String(headers.accept ?? ''));
+  let lines = 0;
+  let json = 0;
+  for (const range of String(headers.accept ?? '').split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1);
+    if (isLines(type)) lines = Math.max(lines, weight);
+    else if (['application/json', 'application/*', '*/*'].includes(type)) json = Math.max(json, weight);
+  }
+  return lines > 0 && lines >= json;
 }
 
 /**
@@ -132,7 +143,7 @@ export function sendLines(started) {
     for await (const shown of all) yield text(shown);
   }
   const body = rest === undefined ? text(first) : pieces(allOf({ first, rest }));
-  return { statusCode: 200, headers: { 'content-type': 'application/x-ndjson' }, body };
+  return { statusCode: 200, headers: { 'content-type': LINES }, body };
 }
 
 /**
