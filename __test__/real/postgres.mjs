@@ -1,6 +1,7 @@
 // PostgreSQL servers of the tests' own, from Debian's package: on loopback, on free ports, in folders that go with them.
 
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -85,20 +86,22 @@ export class Server {
     return `${this.url}?table=t_${process.pid}_${tables}`;
   }
 
+  /** @param {...string} statements @returns {string[]} the arguments of psql */
+  psql(...statements) {
+    const asked = statements.flatMap((sql) => ['-c', sql]);
+    return ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'caretdb', '-AtX', ...asked, 'postgres'];
+  }
+
   /** @param {string} sql @returns {string} the rows, a line each, their fields between bars */
   query(sql) {
-    return run('psql', [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      String(this.port),
-      '-U',
-      'caretdb',
-      '-AtX',
-      '-c',
-      sql,
-      'postgres',
-    ]).trim();
+    return run('psql', this.psql(sql)).trim();
+  }
+
+  /** Runs statements one after the other, beside the caller. @param {string[]} statements @returns {Promise<void>} */
+  async queryBeside(statements) {
+    const child = spawn(...command('psql', this.psql(...statements)), { cwd: '/', stdio: 'ignore' });
+    const [status] = await once(child, 'exit');
+    if (status !== 0) throw new Error(`psql ended with ${status}`);
   }
 
   /** Makes a standby become the primary. */

@@ -192,13 +192,30 @@ impl Link {
         work: impl AsyncFnOnce(&Arc<Live>) -> std::result::Result<T, tokio_postgres::Error>,
     ) -> std::result::Result<T, Trouble> {
         self.connect()?;
-        let Some((live, _)) = &self.live else { return Err(Trouble::Broken("it is not connected".to_owned())) };
-        let live = Arc::clone(live);
+        match self.live() {
+            Some(live) => self.attempt_on(&live, work),
+            None => Err(Trouble::Broken("it is not connected".to_owned())),
+        }
+    }
+
+    /// Does work on this one connection, as what began there wants it: a transaction is not on another one.
+    ///
+    /// # Errors
+    /// [`Trouble::Broken`] where the connection is gone; what the server answers.
+    pub fn attempt_on<T>(
+        &mut self,
+        live: &Arc<Live>,
+        work: impl AsyncFnOnce(&Arc<Live>) -> std::result::Result<T, tokio_postgres::Error>,
+    ) -> std::result::Result<T, Trouble> {
+        let same = self.live.as_ref().is_some_and(|(now, _)| Arc::ptr_eq(now, live));
+        if !same || !self.is_live() {
+            return Err(Trouble::Broken("the connection is gone".to_owned()));
+        }
         let tell = (self.told != Some(self.timeout)).then(|| timeouts(self.timeout));
         let whole = async {
             match tell {
-                None => work(&live).await,
-                Some(text) => pair(live.client.batch_execute(&text), work(&live)).await.1,
+                None => work(live).await,
+                Some(text) => pair(live.client.batch_execute(&text), work(live)).await.1,
             }
         };
         let longest = self.timeout.map(|timeout| timeout.max(LEAST) + GRACE);

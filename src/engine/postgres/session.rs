@@ -96,11 +96,7 @@ impl PostgresSession {
             return self.link.again(async |live| work(live).await);
         };
         held.link.set_timeout(self.timeout);
-        let same = held.link.live().is_some_and(|live| Arc::ptr_eq(&live, &held.live));
-        if !same {
-            return Err(lost_moment(&held.link));
-        }
-        match held.link.attempt(async |live| work(live).await) {
+        match held.link.attempt_on(&held.live, async |live| work(live).await) {
             Ok(found) => Ok(found),
             Err(Trouble::Broken(_)) => Err(lost_moment(&held.link)),
             Err(trouble) => Err(link::error(trouble, held.link.address())),
@@ -373,7 +369,8 @@ impl Session for PostgresSession {
     fn abort(&mut self) {
         let Some(transaction) = self.transaction.take() else { return };
         let same = self.link.live().is_some_and(|live| Arc::ptr_eq(&live, &transaction.live));
-        if same && self.link.attempt(async |live| live.client.batch_execute("ROLLBACK").await).is_err() {
+        let undo = async |live: &Arc<Live>| live.client.batch_execute("ROLLBACK").await;
+        if same && self.link.attempt_on(&transaction.live, undo).is_err() {
             self.link.drop_connection();
         }
         drop(transaction);

@@ -92,11 +92,8 @@ impl PostgresSession {
         if self.is_fixed() {
             return self.read(work);
         }
-        let same = matches!((self.link.live(), connection), (Some(now), Some(then)) if Arc::ptr_eq(&now, then));
-        if !same {
-            return Err(lost_moment(&self.link));
-        }
-        match self.link.attempt(async |live| work(live).await) {
+        let Some(connection) = connection else { return Err(lost_moment(&self.link)) };
+        match self.link.attempt_on(connection, async |live| work(live).await) {
             Ok(done) => Ok(done),
             Err(Trouble::Broken(_)) => Err(lost_moment(&self.link)),
             Err(trouble) => Err(link::error(trouble, self.link.address())),

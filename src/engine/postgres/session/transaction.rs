@@ -46,16 +46,7 @@ impl PostgresSession {
         if let Some(error) = &transaction.failed {
             return Err(again(error));
         }
-        let same = self.link.live().is_some_and(|live| Arc::ptr_eq(&live, &transaction.live));
-        let done = if same {
-            self.link.attempt(async |live| work(live).await)
-        } else {
-            Err(Trouble::Broken("the connection of the transaction is gone".to_owned()))
-        };
-        match done {
-            Ok(done) => Ok(done),
-            Err(trouble) => Err(self.doom(trouble)),
-        }
+        self.link.attempt_on(&transaction.live, async |live| work(live).await).map_err(|trouble| self.doom(trouble))
     }
 
     /// The transaction has failed: it tells so from now on, and is undone at its end.
@@ -166,15 +157,10 @@ impl PostgresSession {
             return failed.map_or(ended, Err);
         }
         let (id, next) = (self.ledger.id().to_vec(), self.ledger.next());
-        let live = self.transaction.as_ref().map(|open| Arc::clone(&open.live));
-        let same = matches!((self.link.live(), &live), (Some(now), Some(then)) if Arc::ptr_eq(&now, then));
-        if !same {
-            let error = self.doom(Trouble::Broken("the connection of the transaction is gone".to_owned()));
-            self.end();
-            return Err(error);
-        }
-        let answers = self.transaction.as_mut().map(|open| std::mem::take(&mut open.unanswered)).unwrap_or_default();
-        let committed = self.link.attempt(async |live| {
+        let Some(open) = &mut self.transaction else { return Err(none_open()) };
+        let live = Arc::clone(&open.live);
+        let answers = std::mem::take(&mut open.unanswered);
+        let committed = self.link.attempt_on(&live, async |live| {
             let ledger: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&&id[..], &next];
             let step = live.client.execute(&live.statements.step, &ledger);
             let (step, commit) = pair(step, live.client.batch_execute("COMMIT")).await;
