@@ -7,7 +7,8 @@
 //     ^%caretdb("attachments","upload",key)         locked while the bytes arrive
 //     ^%caretdb("attachments","collect")            locked while bytes are removed, and while a backup copies the files
 //
-// A file is written as uploads/<key>, and is attachments/<first two digits>/<key> when it is complete and on the disk. It never
+// A file of more than one chunk is written as uploads/<key>, and becomes attachments/<first two digits>/<key> when it is complete. It
+// is on the disk before a node says whose it is, and never
 // changes after that: other bytes get another key.
 
 import { join } from 'node:path';
