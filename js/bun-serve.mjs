@@ -9,6 +9,7 @@
 //     Bun.serve({ port: 3000, fetch: router.fetch });
 
 import findMyWay from 'find-my-way';
+import { traceOf } from './failure.mjs';
 import { readStream } from './http/body.mjs';
 import { EVENT_HEADERS, REPLY_HEADERS } from './http/headers.mjs';
 import { discard, Incoming } from './http/incoming.mjs';
@@ -328,8 +329,7 @@ export class Router {
       return response;
     } catch (error) {
       const reply = replyOfError(error);
-      if (reply.statusCode >= 500)
-        this.service.pool.log.error(error instanceof Error ? `${error.stack}` : `${error}`);
+      if (reply.statusCode >= 500) this.service.pool.log.error(traceOf(error));
       await discardUnread(request);
       return this.refuse('(failed)', request, server, url, reply);
     } finally {

@@ -33,3 +33,14 @@ export function systemFailure(error, what, path) {
   told.cause = error;
   return told;
 }
+
+/**
+ * What a log says of an error: where it happened, as far as that is known. Bun gives no stack to an error that is made natively
+ * while no call is running.
+ *
+ * @param {unknown} error
+ * @returns {string}
+ */
+export function traceOf(error) {
+  return (error instanceof Error ? error.stack : undefined) ?? String(error);
+}

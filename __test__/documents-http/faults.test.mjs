@@ -12,7 +12,8 @@ import { replyOfError } from '../../js/pool/reply.mjs';
 import { temporaryFolder } from '../servers/programs.mjs';
 import { onBothServers } from './both.mjs';
 
-const LARGE = Buffer.alloc(200_000, 'new');
+/** What is written whole, and what is written piece by piece. */
+const LARGE = [200_000, 1_200_000].map((size) => Buffer.alloc(size, 'new'));
 
 test('a full disk is ERR_DISK_FULL, and 507 for a caller', { skip: !existsSync('/dev/full') }, async () => {
   const file = await openFile('/dev/full', 'w');
@@ -25,10 +26,12 @@ test('a full disk is ERR_DISK_FULL, and 507 for a caller', { skip: !existsSync('
   assert.equal(replyOfError(told).statusCode, 507);
 });
 
-/** @param {string} folder a store, whose uploads cannot be written from now on */
-function breakUploads(folder) {
-  rmSync(join(folder, 'uploads'), { recursive: true, force: true });
-  writeFileSync(join(folder, 'uploads'), 'in the way');
+/** @param {string} folder a store, whose files of attachments cannot be written from now on */
+function breakFiles(folder) {
+  for (const name of ['uploads', 'attachments']) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+    writeFileSync(join(folder, name), 'in the way');
+  }
 }
 
 test('a program gets ERR_IO, and an error of its own source as it is', async () => {
@@ -38,13 +41,16 @@ test('a program gets ERR_IO, and an error of its own source as it is', async () 
   try {
     await db.attachments.put('notes', 1, 'a', 'old');
     const broken = new Error('the source broke off');
-    const source = (async function* () {
-      yield LARGE;
-      throw broken;
-    })();
-    await assert.rejects(db.attachments.put('notes', 1, 'a', source), (error) => error === broken);
-    breakUploads(folder.path);
-    await assert.rejects(db.attachments.put('notes', 1, 'a', LARGE), { code: 'ERR_IO' });
+    for (const bytes of LARGE) {
+      const source = (async function* () {
+        yield bytes;
+        throw broken;
+      })();
+      await assert.rejects(db.attachments.put('notes', 1, 'a', source), (error) => error === broken);
+    }
+    breakFiles(folder.path);
+    for (const bytes of LARGE)
+      await assert.rejects(db.attachments.put('notes', 1, 'a', bytes), { code: 'ERR_IO' });
     assert.equal(Buffer.from((await db.attachments.get('notes', 1, 'a')?.bytes()) ?? []).toString(), 'old');
   } finally {
     db.close();
@@ -56,15 +62,18 @@ onBothServers('a disk that fails', (site) => {
   test('uploads, in a form too, are 500, and leave the old bytes', async () => {
     const path = '/documents/notes/1/attachments/a';
     await site.ask('PUT', path, { body: 'old' });
-    breakUploads(site.folder);
-    assert.equal((await site.ask('PUT', path, { body: LARGE })).status, 500);
-    const form =
-      '--x\r\ncontent-disposition: form-data; name="document"\r\n\r\n{"id":"2"}\r\n' +
-      `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n${LARGE}\r\n--x--\r\n`;
-    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
-    assert.equal((await site.ask('POST', '/documents/notes', { headers, body: form })).status, 500);
-    assert.equal((await site.ask('GET', '/documents/notes/2')).status, 404);
-    assert.equal((await site.ask('GET', path)).text, 'old');
+    breakFiles(site.folder);
+    for (const body of LARGE) {
+      assert.equal((await site.ask('PUT', path, { body })).status, 500);
+      const form =
+        '--x\r\ncontent-disposition: form-data; name="document"\r\n\r\n{"id":"2"}\r\n' +
+        `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n${body}\r\n--x--\r\n`;
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+      assert.equal((await site.ask('POST', '/documents/notes', { headers, body: form })).status, 500);
+      assert.equal((await site.ask('GET', '/documents/notes/2')).status, 404);
+      assert.equal((await site.ask('GET', path)).text, 'old');
+    }
+    assert.match(site.output(), /cannot make .*attachments/);
     assert.match(site.output(), /attachments: .*uploads/);
     assert.equal((await site.ask('PUT', path, { body: 'few' })).status, 200);
   });

@@ -199,8 +199,9 @@ export class Upload {
   async abandon() {
     if (this.writer === undefined) return;
     await this.writing.catch(() => {});
-    await this.writer.abandon();
-    await this.release();
+    // What cannot be removed now is left to a collection. Why it is abandoned says more than that.
+    await this.writer.abandon().catch(() => {});
+    await this.release().catch(() => {});
   }
 
   /** Says that the bytes have an owner, or never will. @returns {Promise<void>} */

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { traceOf } from '../failure.mjs';
 import { fixedPlace } from '../place.mjs';
 import { createLog } from '../pool/log.mjs';
 import { toFileUrl, WorkerPool, wholeNumber } from '../pool/pool.mjs';
@@ -243,7 +244,7 @@ export class Service {
     try {
       return toReply(await handler(message));
     } catch (error) {
-      this.pool.log.error(`main thread: ${error instanceof Error ? error.stack : error}`);
+      this.pool.log.error(`main thread: ${traceOf(error)}`);
       return replyOfError(error);
     }
   }

@@ -1,5 +1,6 @@
 // Starts nws.mjs and bws.js: reads the command line, says where the server listens, and ends it in an orderly way.
 
+import { traceOf } from '../failure.mjs';
 import { server as Connection } from '../mg-dbx.mjs';
 import { isUrl } from '../place.mjs';
 import { VERSION } from '../version.mjs';
@@ -134,7 +135,7 @@ function closeOnSignal(running, store, log) {
       log?.say?.('stopped');
       process.exit(0);
     } catch (error) {
-      console.error(error instanceof Error ? error.stack : error);
+      console.error(traceOf(error));
       process.exit(1);
     }
   };

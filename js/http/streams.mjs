@@ -2,6 +2,7 @@
 // file or with pieces that are made while they are sent. It runs in the main thread, and asks its handler in a worker for
 // whatever touches the store.
 
+import { traceOf } from '../failure.mjs';
 import { errorReply, replyOfError } from '../pool/reply.mjs';
 import { readStream } from './body.mjs';
 import { RequestError } from './errors.mjs';
@@ -69,7 +70,7 @@ async function streamReply(service, route, parts) {
   } catch (error) {
     const reply = replyOfError(error);
     if (reply.statusCode >= 500) {
-      service.pool.log.error(`${type}: ${error instanceof Error ? error.stack : error}`);
+      service.pool.log.error(`${type}: ${traceOf(error)}`);
     }
     return reply;
   }
@@ -86,7 +87,7 @@ async function* watched(pieces, service, type) {
   try {
     yield* pieces;
   } catch (error) {
-    service.pool.log.error(`${type}: ${error instanceof Error ? error.stack : error}`);
+    service.pool.log.error(`${type}: ${traceOf(error)}`);
     throw error;
   }
 }
